@@ -11,7 +11,7 @@ export type Template = { Resources: Record<string, Resource> };
 /** Every role may write the logs of its functions. */
 const ofEveryFunction = /^logs:/;
 
-/** The conditions of all statements; for each role its functions, and a table of its statements. In Markdown. */
+/** What each role may do, in Markdown: its functions, and the numbers of its statements, each of which stands once. */
 export const permissionTable = ({ Resources }: Template): string => {
   const functions = Object.values(Resources)
     .filter(({ Type }) => Type === "AWS::Lambda::Function")
@@ -20,25 +20,36 @@ export const permissionTable = ({ Resources }: Template): string => {
       role: textOf(Properties.Role),
     }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
-  const roles = [...Map.groupBy(functions, ({ role }) => role)].map(([role, members]) => ({
-    title: `## ${Resources[role]?.Properties.Description}`,
-    names: members.map(({ name }) => `\`${name}\``).join(", "),
-    statements: statementsOf(Resources[role]),
-  }));
-  const conditions = [...new Set(roles.flatMap(({ statements }) => statements.map(conditionOf)))].sort();
-  const named = new Map(conditions.filter(Boolean).map((text, at) => [text, String(at + 1)]));
+  const roles = [...Map.groupBy(functions, ({ role }) => role)]
+    .map(([role, members]) => ({
+      words: String(Resources[role]?.Properties.Description).replace(/^May /, ""),
+      names: members.map(({ name }) => `\`${name}\``).join(", "),
+      statements: statementsOf(Resources[role]),
+    }))
+    .sort((one, other) => (one.words < other.words ? -1 : 1));
+  const all = roles.flatMap(({ statements }) => statements);
+  const conditions = [...new Set(all.map(conditionOf).filter(Boolean))].sort();
+  const rows = [...new Set(all.map((each) => rowOf(each, conditions)))].sort();
   return `${[
     "# Permissions of functions",
-    "Written by `npm run permissions -- --write` from the template; a test holds that it is up to date. Functions with the same permissions have one role, which is named after the words of their contracts. Every role may also write the logs of its functions, and with `-c senderEmail` those with `email` or `email-confirmation` may send from that address.",
-    "## Conditions",
-    [...named].map(([text, number]) => `${number}. ${text}`).join("\n"),
-    ...roles
-      .sort((one, other) => (one.title < other.title ? -1 : 1))
-      .flatMap(({ title, names, statements }) => {
-        const rows = statements.map((each) => rowOf(each, named.get(conditionOf(each))));
-        const head = ["| Actions | On | Condition |", "|---|---|---|"];
-        return [title, names, ...(rows.length === 0 ? [] : [[...head, ...rows].join("\n")])];
+    "Written by `npm run permissions -- --write` from the template; a test holds that it is up to date. Functions with the same words in `uses` have one role. Every role may also write the logs of its functions, and with `-c senderEmail` those with `email` or `email-confirmation` may send from that address.",
+    "## Roles",
+    [
+      "| Functions | Words of `uses` | Statements |",
+      "|---|---|---|",
+      ...roles.map(({ names, words, statements }) => {
+        const numbers = statements.map((each) => rows.indexOf(rowOf(each, conditions)) + 1);
+        return `| ${names} | ${words} | ${numbers.join(", ")} |`;
       }),
+    ].join("\n"),
+    "## Statements",
+    [
+      "| | Actions | On | Condition |",
+      "|--:|---|---|---|",
+      ...rows.map((row, at) => `| ${at + 1} ${row}`),
+    ].join("\n"),
+    "## Conditions",
+    conditions.map((text, at) => `${at + 1}. ${text}`).join("\n"),
   ].join("\n\n")}\n`;
 };
 
@@ -58,11 +69,13 @@ const conditionOf = ({ Condition = {} }: Statement): string =>
     })
     .join("; ");
 
-const rowOf = ({ Action, Resource }: Statement, condition = ""): string => {
+const rowOf = (statement: Statement, conditions: readonly string[]): string => {
+  const { Action, Resource } = statement;
   const [service = ""] = [Action].flat().map((action) => action.split(":")[0]);
   const actions = [Action].flat().map((action) => action.split(":")[1]);
   const resources = [Resource].flat().map((each) => `\`${textOf(each)}\``);
-  return `| ${service}: ${actions.join(", ")} | ${resources.join(" ")} | ${condition} |`;
+  const condition = conditions.indexOf(conditionOf(statement)) + 1;
+  return `| ${service}: ${actions.join(", ")} | ${resources.join(" ")} | ${condition || ""} |`;
 };
 
 /** A value of the template, with the logical id of each resource that it refers to. */
