@@ -1,6 +1,6 @@
 /**
  * The address of a viewer behind a trusted proxy, such as CloudFront: API Gateway sees only the proxy's addresses
- * (docs/decisions/0045-trusted-proxy.md). Two headers tell it:
+ * (docs/deploy.md, "Put CloudFront in front"). Two headers tell it:
  *
  * - `X-Proxy-Secret`: a secret that only the proxy knows. The encrypted parameter TRUSTED_PROXY_SECRET_PARAMETER of
  *   Parameter Store holds it, or several joined by commas while one replaces another.
