@@ -43,11 +43,7 @@ export const permissionTable = ({ Resources }: Template): string => {
       }),
     ].join("\n"),
     "## Statements",
-    [
-      "| | Actions | On | Condition |",
-      "|--:|---|---|---|",
-      ...rows.map((row, at) => `| ${at + 1} ${row}`),
-    ].join("\n"),
+    rows.map((row, at) => `${at + 1}. ${row}`).join("\n"),
     "## Conditions",
     conditions.map((text, at) => `${at + 1}. ${text}`).join("\n"),
   ].join("\n\n")}\n`;
@@ -75,7 +71,8 @@ const rowOf = (statement: Statement, conditions: readonly string[]): string => {
   const actions = [Action].flat().map((action) => action.split(":")[1]);
   const resources = [Resource].flat().map((each) => `\`${textOf(each)}\``);
   const condition = conditions.indexOf(conditionOf(statement)) + 1;
-  return `| ${service}: ${actions.join(", ")} | ${resources.join(" ")} | ${condition || ""} |`;
+  const restricted = condition === 0 ? "" : `, on condition ${condition}`;
+  return `${service}: ${actions.join(", ")} of ${resources.join(" ")}${restricted}`;
 };
 
 /** A value of the template, with the logical id of each resource that it refers to. */

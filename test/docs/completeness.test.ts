@@ -52,11 +52,6 @@ describe("docs/entrypoints.md", () => {
 });
 
 describe("docs/operate.md", () => {
-  test.each([...queueWorkers, ...scheduledWorkers, ...onDemandWorkers])(
-    "says what people notice when $name fails",
-    ({ name, worker }) => expect(read("docs/operate.md")).toContain(`| \`${name}\` | ${worker.impact} |`),
-  );
-
   test("has every alarm", () => {
     const sources = ["worker", "throttle", "api"].map((part) => read(`lib/${part}-alarms.ts`)).join("");
     const names = [...sources.matchAll(/^ +name: ["`]([^"`]+)["`],$/gm)].map(([, name = ""]) =>

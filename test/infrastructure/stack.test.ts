@@ -349,6 +349,10 @@ describe("queues", () => {
     }
   });
 
+  test.each(workers)("the description of $name says what people notice when it fails", ({ name, worker }) =>
+    expect(functionNamed(production, name)).toMatchObject({ Description: `If it fails: ${worker.impact}` }),
+  );
+
   test.each(queueWorkers)("$name has time for a message, and gives it up within a day", ({ worker }) => {
     const { VisibilityTimeout, RedrivePolicy, MessageRetentionPeriod = 345_600 } = queueNamed(worker.queue);
     const { maxReceiveCount } = RedrivePolicy;
