@@ -1,6 +1,6 @@
 /**
  * Checks what is installed: licenses, versions that their makers have withdrawn, and known vulnerabilities as far as the registry tells
- * them. Exit status 1 when something is wrong. docs/deploy.md says what a team has to check elsewhere.
+ * them. Exit status 1 when something is wrong. SECURITY.md says what a team has to check elsewhere.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
