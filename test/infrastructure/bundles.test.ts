@@ -11,12 +11,9 @@ import { noticesOf } from "../../lib/notices.ts";
 const mostKibibytes = 600;
 
 const project = join(import.meta.dirname, "..", "..");
-const directories = ["one", "other"].map((name) => mkdtempSync(join(tmpdir(), `bundles-${name}-`)));
-const [directory = ""] = directories;
-const [bundles = {}] = await Promise.all(directories.map(writeBundles));
-afterAll(() => {
-  for (const each of directories) rmSync(each, { recursive: true });
-});
+const directory = mkdtempSync(join(tmpdir(), "bundles-"));
+const bundles = await writeBundles(directory);
+afterAll(() => rmSync(directory, { recursive: true }));
 
 const licensesIn = (folder: string): string => readFileSync(join(directory, folder, "licenses.txt"), "utf8");
 
@@ -30,11 +27,6 @@ describe.each(folders)("the bundle of %s", (folder) => {
   test("is not larger than the limit and has no credential providers", () => {
     expect(bytes / 1024).toBeLessThanOrEqual(mostKibibytes);
     expect(Object.keys(sources).join("\n")).not.toContain("/credential-provider-node/");
-  });
-
-  test("is the same, byte by byte, from the same sources", () => {
-    const [first, second] = directories.map((each) => readFileSync(join(each, folder, "index.js"), "utf8"));
-    expect(first === second).toBe(true);
   });
 
   test("has the licenses of its packages beside it", () => {

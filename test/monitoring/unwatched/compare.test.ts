@@ -1,8 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
-import { chunk } from "../../../shared/aws/table/chunk.ts";
-import { keys } from "../../../shared/aws/table/keys.ts";
-import * as table from "../../../shared/aws/table/table.ts";
 import { remove as removeEmail } from "../../../shared/findings/email-removal.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import { remove as removeDomain } from "../../../shared/monitoring/domains/domain-removal.ts";
@@ -18,7 +15,6 @@ import { audit } from "../../../shared/operations/audit/audit.ts";
 import { plan } from "../../../shared/scanning/plan.ts";
 import { start } from "../../../shared/scanning/start.ts";
 import { Chance } from "../../alerting/faults/chance.ts";
-import { recordCapacity } from "../../aws/table/engine.ts";
 import { intercept, type Request } from "../../aws/table/intercept.ts";
 import {
   createOrganization,
@@ -29,6 +25,7 @@ import {
   takeMessages,
   useWorkers,
 } from "../../scanning/in-process-workers.ts";
+import { claim } from "./claim.ts";
 
 const seeds = [0, 1];
 const scanned = [...seeds.map((seed) => `property${seed}`), "again", "removed", "kept", "lost", "sub"];
@@ -279,24 +276,6 @@ test("what nobody could watch is left out", async () => {
   expect(listed.sort()).toEqual(["+x", "__proto__", "constructor", "ok"]);
 });
 
-test("100,000 sub-addresses of one address are listed as far as their row has room", async () => {
-  answer("tests.example", {});
-  const org = await createOrganization({ "tests.example": 1 });
-  const [domain] = await domains.list(org);
-  const claimed = await claim(org, domain as domains.Domain);
-  const breachIds = await catalog.idsFor(["Alpha"]);
-  const breachNames = new Map(
-    Array.from({ length: 100_000 }, (_, at) => [`load+${at.toString(36).padStart(40, "x")}`, ["Alpha"]]),
-  );
-  await compareAll(org, [{ domain: claimed, breachNames }], { watched: new Set(), breachIds });
-  const before = await list(org, { limit: 5, offset: 0 });
-  expect(before).toMatchObject({ total: 5_000, unwatched: 5_000 });
-  const [first] = before.addresses;
-  await ignore(org, [first?.id ?? 0], true, administrator);
-  await compareAll(org, [{ domain: claimed, breachNames }], { watched: new Set(), breachIds });
-  expect(await list(org, { limit: 5, offset: 0 })).toMatchObject({ total: 5_000, unwatched: 4_999 });
-});
-
 test("an answer of an earlier planner changes nothing", async () => {
   answer("late.example", {});
   const org = await createOrganization({ "late.example": 1 });
@@ -318,70 +297,4 @@ test("an id says where its address is", () => {
     expect(Number.isSafeInteger(id)).toBe(true);
     expect(placesOf([id])).toEqual([{ domainId, bucket, numbers: new Set([number]) }]);
   }
-});
-
-/** The domain as a scan claims it. */
-const claim = (org: number, { id }: domains.Domain): Promise<domains.Domain> =>
-  table.update<domains.Domain>(keys.domain(org, id), {
-    set: { plannedByScan: 1, planAt: new Date().toISOString(), planState: "fetching" },
-  });
-
-/** Aliases like those of people, and how they are breached: 300 breaches, four of each on average. */
-const manyAliases = (count: number): Map<string, string[]> => {
-  const chance = new Chance(`many ${count}`);
-  const word = (name: string) => Math.floor(chance.draw(name) * 36 ** 7).toString(36);
-  return new Map(
-    Array.from({ length: count }, (_, at) => [
-      `${word(`first ${at}`)}.${word(`last ${at}`)}${at}`,
-      Array.from(
-        { length: 1 + Math.floor(chance.draw(`count ${at}`) * 7) },
-        (_each, nth) => `Breach${Math.floor(chance.draw(`breach ${at} ${nth}`) * 300)}`,
-      ),
-    ]),
-  );
-};
-
-test("100,000 unwatched addresses cost what changes", async () => {
-  const count = 100_000;
-  const org = await createOrganization({ [`many${count}.example`]: 1 });
-  const [domain] = await domains.list(org);
-  const breachNames = manyAliases(count);
-  const names = new Set([...breachNames.values()].flat());
-  // Of names that HIBP does not list, an answer may have a hundred.
-  const breachIds = new Map<string, number>();
-  for (const some of chunk([...names], 90)) {
-    for (const [name, id] of await catalog.idsFor(some)) breachIds.set(name, id);
-  }
-  const known = { watched: new Set<string>(), breachIds };
-  const claimed = await claim(org, domain as domains.Domain);
-  const capacity = recordCapacity();
-  const costOf = async (act: () => Promise<unknown>) => {
-    const begun = performance.now();
-    await act();
-    return { ...capacity.take(), milliseconds: Math.round(performance.now() - begun) };
-  };
-  const compare = () => compareAll(org, [{ domain: claimed, breachNames }], known);
-  const first = await costOf(compare);
-  const unchanged = await costOf(compare);
-  const page = await costOf(() => list(org, { limit: 50, offset: count - 50 }));
-  const { addresses } = await list(org, { limit: 50, offset: 0 });
-  const ids = addresses.map(({ id }) => id);
-  capacity.take();
-  const ignoring = await costOf(() => ignore(org, ids, true, administrator));
-  const afterIgnoring = await costOf(compare);
-  breachNames.set("one.more", ["Breach1"]);
-  const oneMore = await costOf(compare);
-  console.log(count, JSON.stringify({ first, unchanged, page, ignoring, afterIgnoring, oneMore }));
-  for (const same of [unchanged, afterIgnoring]) {
-    expect(same.writeUnits).toBe(0);
-    expect(same.readUnits).toBeLessThanOrEqual(4);
-  }
-  // An answer with news reads each of the 300 breaches, too.
-  expect(oneMore.readUnits).toBeLessThan(count / 80 + breachIds.size);
-  expect(oneMore.writeUnits).toBeLessThan(50);
-  expect(first.writeUnits).toBeLessThan(count / 5);
-  expect(await list(org, { limit: 1, offset: 0, ignored: false })).toMatchObject({
-    total: count + 1 - 50,
-    unwatched: count + 1 - 50,
-  });
 });
