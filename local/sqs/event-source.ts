@@ -71,7 +71,8 @@ export const openEventSource = (settings: EventSourceSettings): EventSource => {
     }
     if (isClosed) return;
     if (running < limit) sleep();
-    else if (limit < mostBatches) timer = setTimeout(grow, movedAt + growthMilliseconds - Date.now());
+    else if (limit < mostBatches)
+      timer = setTimeout(grow, Math.max(1, movedAt + growthMilliseconds - Date.now()));
   };
 
   const grow = (): void => {
