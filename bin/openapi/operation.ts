@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import type { Endpoint, Route, Upload } from "../../shared/contract/endpoint.ts";
 import { countedRequests, organizationLimits } from "../../shared/contract/limits.ts";
+import { anyOf } from "../../shared/contract/text.ts";
 import { exampleOf } from "./example.ts";
 import type { Part } from "./parts.ts";
 import { headersOf, refusalReplies, refusedBy } from "./replies.ts";
@@ -148,7 +149,7 @@ const form = ({ field, extensions, maximumBytes }: Upload): Json => ({
         type: "string",
         format: "binary",
         contentMediaType: "application/octet-stream",
-        description: `Its name ends in ${extensions.join(" or ")}; at most ${maximumBytes} bytes`,
+        description: `Its name ends in ${anyOf(extensions)}; at most ${maximumBytes} bytes`,
       },
     },
   },

@@ -3,5 +3,5 @@ import * as z from "zod/mini";
 /** For the body of a PATCH, whose fields are all optional: refuses a body that would change nothing. */
 export const notEmpty = z.refine(
   (body) => Object.values(body as object).some((value) => value !== undefined),
-  "The request body must name at least one field to change",
+  "Name at least one field to change",
 );

@@ -26,3 +26,8 @@ export const text = (maximum: number, options: { multiline?: boolean } = {}) =>
 export const timestamp = z
   .string()
   .check(z.meta({ format: "date-time", examples: ["2026-11-21T09:30:00.000Z"] }));
+
+const choice = new Intl.ListFormat("en", { type: "disjunction" });
+
+/** Such as "email, slack, or webhook". */
+export const anyOf = (values: Iterable<unknown>): string => choice.format([...values].map(String));

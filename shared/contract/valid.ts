@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import { anyOf } from "./text.ts";
 
 /** The first problem of an input; `path` is empty for the input itself, `message` never quotes the value. */
 export type Problem = { path: string[]; message: string };
@@ -22,9 +23,9 @@ const inEnglish: z.core.$ZodErrorMap = (issue) => {
     case "invalid_type":
       return issue.input === undefined ? "is required" : `must be ${types[issue.expected] ?? issue.expected}`;
     case "invalid_value":
-      return issue.input === undefined ? "is required" : `must be ${issue.values.join(" or ")}`;
+      return issue.input === undefined ? "is required" : `must be ${anyOf(issue.values)}`;
     case "invalid_union":
-      return Array.isArray(issue.options) ? `must be ${issue.options.join(" or ")}` : "is not valid";
+      return Array.isArray(issue.options) ? `must be ${anyOf(issue.options)}` : "is not valid";
     case "unrecognized_keys":
       return "has an unknown field";
     case "too_small":

@@ -35,7 +35,7 @@ describe("400", () => {
     [{ name: "x".repeat(101) }, /name: /],
     [{ name: "a\u0000" }, /name: /],
     [{ name: null }, /name: /],
-    [{ scanEvery: "hour" }, /scanEvery: must be day or week or never/],
+    [{ scanEvery: "hour" }, /scanEvery: must be day, week, or never/],
   ])("refuses %j", async (body, error) => {
     expectRefusal(await change(body), 400, error);
   });

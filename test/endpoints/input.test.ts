@@ -102,7 +102,7 @@ describe("a body", () => {
     ["/emails", { email: "ada@demo.example", domainId: 1.5 }, "domainId: must be an integer"],
     ["/emails", { email: "ada@demo.example", domainId: 0 }, "domainId: must be at least 1"],
     ["/breaches/acknowledge", { id: 1, resolution: "x" }, "resolution: must be handled or ignored"],
-    ["/alert-configs", {}, "channel: must be email or slack or webhook"],
+    ["/alert-configs", {}, "channel: must be email, slack, or webhook"],
     ["/alert-configs", { channel: "email", config: 5 }, "config: must be an object"],
     [
       "/alert-configs",

@@ -309,7 +309,7 @@ describe("400", () => {
       expectRefusal(
         reply,
         400,
-        filename === "" ? /file/ : /^file: must be saved as CSV .* \.csv or \.tsv or \.txt$/,
+        filename === "" ? /file/ : /^file: must be saved as CSV .* \.csv, \.tsv, or \.txt$/,
       );
     }
     const unnamed = { name: "file", type: "application/octet-stream", content: "ada@demo.example" };

@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import busboy from "busboy";
 import type { Upload } from "../../contract/endpoint.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { anyOf } from "../../contract/text.ts";
 
 /** Room for what surrounds the file: boundaries, part headers, and fields, which are ignored. */
 const maximumEnvelopeBytes = 64 * 1024;
@@ -20,7 +21,7 @@ export const readUpload = async (event: APIGatewayProxyEvent, upload: Upload): P
   const { name, bytes } = await fileOf(form, contentTypeOf(event), upload);
   if (!upload.extensions.some((extension) => name.toLowerCase().endsWith(extension))) {
     throw new Refusal("invalidInput", {
-      error: `${upload.field}: must be saved as CSV or text, with a name that ends in ${upload.extensions.join(" or ")}`,
+      error: `${upload.field}: must be saved as CSV or text, with a name that ends in ${anyOf(upload.extensions)}`,
     });
   }
   if (bytes.length === 0) throw new Refusal("invalidInput", { error: `${upload.field}: is empty` });

@@ -227,9 +227,8 @@ const bodyOf = (event: APIGatewayProxyEvent): unknown => {
 const parsed = (schema: z.ZodMiniType, input: unknown): unknown => {
   const { data, problem } = valid(schema, input);
   if (problem === undefined) return data;
-  const field = problem.path.join(".");
-  throw new Refusal("invalidInput", {
-    error:
-      field === "" || problem.message.startsWith(field) ? problem.message : `${field}: ${problem.message}`,
-  });
+  const { path, message } = problem;
+  // Some messages begin with the name of their field.
+  const isNamed = path.length === 0 || path.some((name) => message.startsWith(`${name} `));
+  throw new Refusal("invalidInput", { error: isNamed ? message : `${path.join(".")}: ${message}` });
 };

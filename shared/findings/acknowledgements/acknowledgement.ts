@@ -5,6 +5,7 @@ import { absent, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { anyOf } from "../../contract/text.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
@@ -103,7 +104,7 @@ const inWords = async (org: number, filter: FindingFilter = {}): Promise<string>
   const words = [
     breachId !== undefined && `breach ${breaches.get(breachId)?.title ?? breachId}`,
     domainId !== undefined && `domain ${domain?.name ?? domainId}`,
-    severity !== undefined && `severity ${[...new Set(severity)].join(" or ")}`,
+    severity !== undefined && `severity ${anyOf(new Set(severity))}`,
     emailId !== undefined && `e-mail ${emailId}`,
     scanId !== undefined && `scan ${scanId}`,
     acknowledged !== undefined && (acknowledged ? "acknowledged" : "open"),
