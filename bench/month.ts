@@ -229,7 +229,7 @@ export const floodTable = ({ requestsPerSecond, authorizerMegabytes, largestPage
     rows: [
       row("from many addresses, without a credential (401)", [authorized, unauthenticated]),
       row("from one address, beyond its limit (429)", ofOneAddress),
-      row("for the page, its script not compressed", ...ofPage),
+      row("for the largest file of the page, not compressed", ...ofPage),
       row("from one address, the last two together", ofOneAddress, ...ofPage),
     ],
     notes: [

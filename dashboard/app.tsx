@@ -1,43 +1,33 @@
 import type { ComponentType } from "preact";
 import { access, lapsed } from "./api/access.ts";
+import { NotFoundPage } from "./components/not-found.tsx";
 import { Frame } from "./frame.tsx";
-import { ActivityPage } from "./pages/activity.tsx";
-import { AlertsPage } from "./pages/alerts.tsx";
-import { BreachPage } from "./pages/breach.tsx";
-import { BreachesPage } from "./pages/breaches.tsx";
-import { UnwatchedPage } from "./pages/domains/unwatched.tsx";
-import { DomainsPage } from "./pages/domains.tsx";
-import { PersonPage } from "./pages/emails/person.tsx";
-import { EmailsPage } from "./pages/emails.tsx";
-import { FindingPage } from "./pages/findings/details.tsx";
-import { FindingsPage } from "./pages/findings.tsx";
-import { LapsedPage } from "./pages/lapsed.tsx";
-import { NotFoundPage } from "./pages/not-found.tsx";
-import { OverviewPage } from "./pages/overview.tsx";
-import { RecipientPage } from "./pages/recipient.tsx";
-import { ScansPage } from "./pages/scans.tsx";
-import { SettingsPage } from "./pages/settings.tsx";
-import { SignInDialog, SignInPage } from "./pages/sign-in.tsx";
+import { onDemand } from "./on-demand.tsx";
 import { place } from "./router.ts";
 
+const SignInPage = onDemand(async () => (await import("./pages/sign-in.tsx")).SignInPage);
+const SignInDialog = onDemand(async () => (await import("./pages/sign-in.tsx")).SignInDialog);
+const LapsedPage = onDemand(async () => (await import("./pages/lapsed.tsx")).LapsedPage);
+const RecipientPage = onDemand(async () => (await import("./pages/recipient.tsx")).RecipientPage);
+
 const pages: Record<string, ComponentType> = {
-  "/": OverviewPage,
-  "/findings": FindingsPage,
-  "/breaches": BreachesPage,
-  "/emails": EmailsPage,
-  "/domains": DomainsPage,
-  "/domains/unwatched": UnwatchedPage,
-  "/scans": ScansPage,
-  "/alerts": AlertsPage,
-  "/activity": ActivityPage,
-  "/settings": SettingsPage,
+  "/": onDemand(async () => (await import("./pages/overview.tsx")).OverviewPage),
+  "/findings": onDemand(async () => (await import("./pages/findings.tsx")).FindingsPage),
+  "/breaches": onDemand(async () => (await import("./pages/breaches.tsx")).BreachesPage),
+  "/emails": onDemand(async () => (await import("./pages/emails.tsx")).EmailsPage),
+  "/domains": onDemand(async () => (await import("./pages/domains.tsx")).DomainsPage),
+  "/domains/unwatched": onDemand(async () => (await import("./pages/domains/unwatched.tsx")).UnwatchedPage),
+  "/scans": onDemand(async () => (await import("./pages/scans.tsx")).ScansPage),
+  "/alerts": onDemand(async () => (await import("./pages/alerts.tsx")).AlertsPage),
+  "/activity": onDemand(async () => (await import("./pages/activity.tsx")).ActivityPage),
+  "/settings": onDemand(async () => (await import("./pages/settings.tsx")).SettingsPage),
 };
 
 /** Pages of one thing, such as /findings/7. */
 const pagesOfOne: Record<string, ComponentType<{ id: string }>> = {
-  "/findings": FindingPage,
-  "/breaches": BreachPage,
-  "/emails": PersonPage,
+  "/findings": onDemand(async () => (await import("./pages/findings/details.tsx")).FindingPage),
+  "/breaches": onDemand(async () => (await import("./pages/breach.tsx")).BreachPage),
+  "/emails": onDemand(async () => (await import("./pages/emails/person.tsx")).PersonPage),
 };
 
 export function App() {

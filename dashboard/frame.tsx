@@ -6,6 +6,7 @@ import { Shortcuts } from "./components/shortcuts.tsx";
 import { Status } from "./components/status.tsx";
 import { useAction } from "./components/use-action.ts";
 import { Waiting } from "./components/waiting.tsx";
+import { useAllPages } from "./on-demand.tsx";
 import { addressOf } from "./place.ts";
 import { loadSession, session, sessionFailure, signOut } from "./session.ts";
 
@@ -23,6 +24,7 @@ const sections = [
 
 /** What is around every page: navigation, who is signed in, where the data comes from. */
 export function Frame({ section, children }: { section: string; children: ComponentChildren }) {
+  useAllPages();
   return (
     <div class="frame">
       <a class="skip" href="#content">

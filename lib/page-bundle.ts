@@ -1,4 +1,5 @@
 /** Bundles the dashboard's page. */
+import { globSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -6,10 +7,18 @@ import { noticesOf } from "./notices.ts";
 
 const project = join(import.meta.dirname, "..");
 const base = "/api/app";
+const addressOf = (output: string): string => `${base}/assets/${output.split("/").at(-1)}`;
+const preload = (address: string): string => `<link rel="modulepreload" href="${address}" />`;
+
+/** What all pages have in one script. Without being told, esbuild would make one for each set of pages that uses the same modules. */
+const common = globSync("dashboard/{*,{api,components,text}/*}.{ts,tsx}", { cwd: project })
+  .filter((path) => !/(main|app)\.tsx$/.test(path))
+  .sort();
 
 /**
- * Writes the page's files: `index.html`, `icon.svg`, `licenses.txt` and, with a hash of their content in their names, a script and a style
- * sheet below `assets/`. The same sources give the same files. They are not compressed: API Gateway does that.
+ * Writes the page's files: `index.html`, `icon.svg`, `licenses.txt` and, with a hash of their content in their names, a style sheet and
+ * scripts below `assets/`. Besides `main` and what all pages have, a script is loaded when its page is opened. The same sources give the
+ * same files. They are not compressed: API Gateway does that.
  */
 export async function bundlePage(directory: string): Promise<void> {
   const { metafile } = await build({
@@ -18,6 +27,8 @@ export async function bundlePage(directory: string): Promise<void> {
     outdir: join(directory, "assets"),
     entryNames: "[name]-[hash]",
     bundle: true,
+    splitting: true,
+    inject: common,
     format: "esm",
     platform: "browser",
     // The first that have light-dark().
@@ -28,12 +39,16 @@ export async function bundlePage(directory: string): Promise<void> {
     logLevel: "error",
     metafile: true,
   });
-  const addressOf = (entryPoint: string): string => {
-    const [path] =
+  const outputOf = (entryPoint: string): { address: string; imports: string[] } => {
+    const [path, output] =
       Object.entries(metafile.outputs).find(([, output]) => output.entryPoint === entryPoint) ?? [];
-    if (path === undefined) throw new Error(`The page's bundle has no ${entryPoint}`);
-    return `${base}/assets/${path.split("/").at(-1)}`;
+    if (path === undefined || output === undefined) {
+      throw new Error(`The page's bundle has no ${entryPoint}`);
+    }
+    const imports = output.imports.filter(({ kind }) => kind === "import-statement");
+    return { address: addressOf(path), imports: imports.map(({ path }) => addressOf(path)) };
   };
+  const main = outputOf("dashboard/main.tsx");
   const bundled = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const html = await readFile(join(project, "dashboard/index.html"), "utf8");
   await mkdir(directory, { recursive: true });
@@ -45,7 +60,8 @@ export async function bundlePage(directory: string): Promise<void> {
     html
       .replace("%icon%", `${base}/icon.svg`)
       .replace("%licenses%", `${base}/licenses.txt`)
-      .replace("%styles%", addressOf("dashboard/styles/main.css"))
-      .replace("%script%", addressOf("dashboard/main.tsx")),
+      .replace("%styles%", outputOf("dashboard/styles/main.css").address)
+      .replace("%script%", main.address)
+      .replace("%preloads%", main.imports.map(preload).join("\n    ")),
   );
 }

@@ -84,6 +84,15 @@ const filesPerSecond = (requestsPerSecond: number): number => requestsPerSecond 
 const burstOf = (requestsPerSecond: number): number =>
   Math.min(maximumBurst, Math.max(200, 2 * requestsPerSecond));
 
+/** A first visit asks for thirty files, and after a deployment the visits of all people are first ones. Browsers keep the files. */
+const burstOfPage = (requestsPerSecond: number): number =>
+  Math.min(maximumBurst, 10 * burstOf(requestsPerSecond));
+
+const limitsOf = (methods: readonly string[], rate: number, burst: number) =>
+  Object.fromEntries(
+    methods.map((method) => [method, { throttlingRateLimit: rate, throttlingBurstLimit: burst }]),
+  );
+
 /** API Gateway's own limit for all APIs of an account and region. */
 const maximumBurst = 5_000;
 
@@ -138,19 +147,20 @@ export class ServiceApi extends Construct {
         accessLogFormat: accessLogFormat(options),
         throttlingRateLimit: refusalsPerSecond(options.requestsPerSecond),
         throttlingBurstLimit: burstOf(options.requestsPerSecond),
-        methodOptions: Object.fromEntries(
-          [
-            ...parts.flatMap(({ name, routes }) =>
-              routes.map(
-                ({ route }) => [`/${name}${route.path}/${route.method}`, options.requestsPerSecond] as const,
-              ),
+        methodOptions: {
+          ...limitsOf(
+            parts.flatMap(({ name, routes }) =>
+              routes.map(({ route }) => `/${name}${route.path}/${route.method}`),
             ),
-            ...pagePaths.map((path) => [`${path}/GET`, filesPerSecond(options.requestsPerSecond)] as const),
-          ].map(([method, throttlingRateLimit]) => [
-            method,
-            { throttlingRateLimit, throttlingBurstLimit: burstOf(options.requestsPerSecond) },
-          ]),
-        ),
+            options.requestsPerSecond,
+            burstOf(options.requestsPerSecond),
+          ),
+          ...limitsOf(
+            pagePaths.map((path) => `${path}/GET`),
+            filesPerSecond(options.requestsPerSecond),
+            burstOfPage(options.requestsPerSecond),
+          ),
+        },
       },
     });
     // A regional API without a policy accepts TLS 1.0. This policy accepts TLS 1.2 and 1.3 with forward

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { offsetOf } from "../place.ts";
 import { place } from "../router.ts";
 import { FailureNotice, Loading } from "./notice.tsx";
@@ -24,27 +23,13 @@ type ListingProps<Value, Row> = {
 export function Listing<Value, Row>(props: ListingProps<Value, Row>) {
   const { what, data, rowsOf, totalOf, columns, keyOf, empty } = props;
   const { value, failure, isLoading, reload } = data;
-  const focused = useRef<Element | null>(null);
-  // The row that had the focus may be gone: people go on from the heading.
-  useLayoutEffect(() => {
-    const isGone = focused.current?.isConnected === false && document.activeElement === document.body;
-    if (isGone) document.querySelector("h1")?.focus({ preventScroll: true });
-  }, [value]);
   const notice = failure !== undefined && <FailureNotice failure={failure} retry={reload} />;
   if (value === undefined) return notice || <Loading what={what} />;
   const rows = rowsOf(value);
   const total = totalOf?.(value) ?? rows.length;
   const isPastEnd = rows.length === 0 && total > 0 && offsetOf(place.value.query) > 0;
   return (
-    <div
-      onFocusIn={({ target }) => {
-        focused.current = target instanceof Element ? target : null;
-      }}
-      onFocusOut={({ relatedTarget }) => {
-        // Without a target it may have been removed.
-        if (relatedTarget !== null) focused.current = null;
-      }}
-    >
+    <>
       {notice}
       {rows.length === 0 && !isPastEnd ? (
         empty
@@ -52,6 +37,6 @@ export function Listing<Value, Row>(props: ListingProps<Value, Row>) {
         <Table caption={what} columns={columns} rows={rows} keyOf={keyOf} isBusy={isLoading} />
       )}
       {totalOf !== undefined && total > 0 && <Pager total={total} shown={rows.length} isBusy={isLoading} />}
-    </div>
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { moves } from "../router.ts";
 
@@ -18,6 +18,7 @@ export function Page({ title, about, actions, children }: PageProps) {
     const isTyping = document.activeElement instanceof HTMLInputElement;
     if (moves.peek() > 0 && !isTyping) heading.current?.focus({ preventScroll: true });
   }, [title]);
+  useKeptFocus(heading);
   return (
     <>
       <div class="page-head">
@@ -30,4 +31,24 @@ export function Page({ title, about, actions, children }: PageProps) {
       {children}
     </>
   );
+}
+
+/** Where what had the focus is gone, such as the row that was removed or the bar of a selection, people go on from the heading. */
+function useKeptFocus(heading: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    let focused: EventTarget | null = null;
+    const note = ({ target }: FocusEvent): void => {
+      focused = target;
+    };
+    const observer = new MutationObserver(() => {
+      const isGone = focused instanceof Element && !focused.isConnected;
+      if (isGone && document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+    });
+    addEventListener("focusin", note);
+    observer.observe(document.body, { childList: true, subtree: true });
+    return () => {
+      removeEventListener("focusin", note);
+      observer.disconnect();
+    };
+  }, []);
 }

@@ -1,6 +1,6 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { go, place, refineQuery } from "../router.ts";
-import { moveRow } from "./shortcuts.tsx";
+import { isForSearch, moveRow } from "./shortcuts.tsx";
 import type { Data } from "./use-data.ts";
 
 /** The pages of the rows that a search found; undefined as long as it is not known which these are. */
@@ -35,6 +35,9 @@ export function Search({ hint, found }: SearchProps) {
   const field = useRef<HTMLInputElement>(null);
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
+  useLayoutEffect(() => {
+    if (isForSearch()) field.current?.focus();
+  }, []);
   // After Back, or a link to the whole list.
   useEffect(() => {
     if (field.current !== null && document.activeElement !== field.current) field.current.value = q;

@@ -4,7 +4,7 @@
  */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { go } from "../router.ts";
+import { go, moves } from "../router.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 
@@ -30,12 +30,18 @@ const find = <E extends HTMLElement>(selector: string, within: ParentNode = docu
 const currentRow = (): HTMLTableRowElement | null =>
   document.activeElement?.closest<HTMLTableRowElement>("main tbody tr") ?? null;
 
-/** Goes to the next row or the one before; to the first from elsewhere. */
+/** Where people were last. The row may be gone since, and the next has its place. */
+let last: { table: Element | null; index: number } = { table: null, index: 0 };
+
+/** Goes to the next row or the one before; from elsewhere to where people were in this table, or to the first. */
 export function moveRow(steps: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLTableRowElement>("main tbody tr")];
+  const table = find("main table");
   const current = currentRow();
-  const next = current === null ? 0 : rows.indexOf(current) + steps;
-  const row = rows[Math.max(0, Math.min(rows.length - 1, next))];
+  const next = current === null ? (last.table === table ? last.index : 0) : rows.indexOf(current) + steps;
+  const index = Math.max(0, Math.min(rows.length - 1, next));
+  last = { table, index };
+  const row = rows[index];
   if (row !== undefined) (find("th a, th button", row) ?? find("input, a, button", row))?.focus();
 }
 
@@ -50,6 +56,12 @@ function press(key: string): boolean {
   return true;
 }
 
+/** The move to another page whose search gets the focus. */
+let searchedAt: number | undefined;
+
+/** Whether people came to this page to search it. */
+export const isForSearch = (): boolean => searchedAt === moves.peek();
+
 function act(key: string): boolean {
   if (key === "j" || key === "k") moveRow(key === "j" ? 1 : -1);
   else if (key === "x") boxOf(currentRow())?.click();
@@ -59,9 +71,8 @@ function act(key: string): boolean {
     setTimeout(() => press(key));
   } else if (press(key)) return true;
   else if (key === "/") {
+    searchedAt = moves.peek() + 1;
     go("/emails");
-    // The page is drawn in a microtask that was queued before.
-    queueMicrotask(() => press(key));
   } else return false;
   return true;
 }

@@ -2,11 +2,11 @@ import { useEffect, useRef } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Recipient } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
+import { CutLink } from "../components/cut-link.tsx";
 import { FailureNotice, Loading } from "../components/notice.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
 import { Attribution } from "../frame.tsx";
-import { CutLink } from "./sign-in/cut-link.tsx";
 
 /** Where the link at the end of each alert by e-mail leads. Whoever has the link needs no session. */
 export function RecipientPage() {

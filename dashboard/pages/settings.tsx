@@ -1,9 +1,9 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { NotFoundPage } from "../components/not-found.tsx";
 import { Page } from "../components/page.tsx";
 import { addressOf } from "../place.ts";
 import { go, place } from "../router.ts";
-import { NotFoundPage } from "./not-found.tsx";
 import { ApiKeys } from "./settings/api-keys.tsx";
 import { Members } from "./settings/members.tsx";
 import { Organization } from "./settings/organization.tsx";

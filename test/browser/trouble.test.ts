@@ -68,6 +68,9 @@ describe("no network", () => {
     const opened = await signInTo({ id });
     const { page, watch } = opened;
     const { dialog, submit } = await addAda(opened);
+    // The last of the pages that are loaded in the background.
+    const isLast = `performance.getEntriesByType("resource").some(({ name }) => name.includes("/assets/person-"))`;
+    await expect.poll(() => page.evaluate(isLast)).toBe(true);
     watch.expect(
       "ERR_INTERNET_DISCONNECTED /api/app/icon.svg",
       "ERR_INTERNET_DISCONNECTED /api/v1/emails",

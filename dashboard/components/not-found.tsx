@@ -1,5 +1,5 @@
-import { Page } from "../components/page.tsx";
 import { addressOf } from "../place.ts";
+import { Page } from "./page.tsx";
 
 export function NotFoundPage() {
   return (
