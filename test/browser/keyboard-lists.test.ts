@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { addEmail } from "../endpoints/emails.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { focused, follow, press } from "./keyboard.ts";
+import { focused, follow, press, tabTo } from "./keyboard.ts";
 import { signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
@@ -47,7 +47,7 @@ describe("the keyboard alone", () => {
       await page.keyboard.press("Tab");
     await page.keyboard.press("a");
     await expect.poll(() => page.getByRole("rowheader").count()).toBe(2);
-    await page.keyboard.press("Tab");
+    await tabTo(page, "Export CSV");
     await select(page, 1);
     await press(page, "Reopen");
     await page.getByRole("dialog", { name: "Reopen 1 finding" }).waitFor();
@@ -88,13 +88,13 @@ describe("the keyboard alone", () => {
       ["Enable", "Enabled 2 addresses."],
     ] as const) {
       await select(page, 2);
-      await press(page, button);
+      await press(page, button, null);
       await page.getByText(said).waitFor();
       await isAtHeading(page);
     }
 
     await select(page, 2);
-    await press(page, "Remove");
+    await press(page, "Remove", null);
     await dialog.waitFor();
     await press(page, "Remove");
     await page.getByText("No address is watched yet.").waitFor();

@@ -5,8 +5,8 @@ import { isLoaded } from "./visit.ts";
 export const focused = async (page: Page): Promise<string> =>
   ((await page.locator(":focus").textContent()) ?? "").trim();
 
-/** Presses Tab until the element with this text has the focus; of several, the one with this description. */
-export const tabTo = async (page: Page, text: string, about?: string): Promise<void> => {
+/** Presses Tab until the element with this text has the focus; of several, the one with this description, or with none. */
+export const tabTo = async (page: Page, text: string, about?: string | null): Promise<void> => {
   const focus = page.locator(":focus");
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press("Tab");
@@ -17,7 +17,7 @@ export const tabTo = async (page: Page, text: string, about?: string): Promise<v
 };
 
 /** Goes to a button or link with Tab, and presses Enter. */
-export const press = async (page: Page, text: string, about?: string): Promise<void> => {
+export const press = async (page: Page, text: string, about?: string | null): Promise<void> => {
   await tabTo(page, text, about);
   await page.keyboard.press("Enter");
 };
