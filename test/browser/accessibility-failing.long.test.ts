@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { noBrowser } from "../../local/harness/chromium.ts";
 import { createOrganization } from "../service/organization.ts";
 import { axe, places, problems } from "./axe.ts";
-import { createUser, isLoaded, signIn, urlOf, useBrowser, type Visit } from "./visit.ts";
+import { createUser, hasAllPages, isLoaded, signIn, urlOf, useBrowser, type Visit } from "./visit.ts";
 
 useBrowser();
 
@@ -38,6 +38,7 @@ describe("axe-core finds nothing where nothing answers, light and dark, wide and
     await page.goto(urlOf("/activity"));
     await page.locator(".organization").waitFor();
     await isLoaded(page);
+    await hasAllPages(page);
     // Without network the page itself cannot be loaded: one goes there as by a link.
     await page.context().setOffline(true);
     watch.expect(...failing.map((path) => `ERR_INTERNET_DISCONNECTED /api${path}`));

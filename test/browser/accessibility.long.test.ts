@@ -62,17 +62,23 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     expect(await problems(page)).toEqual([]);
   });
 
-  const dialogs = [
+  /** "of a row": one is selected first. */
+  const dialogs: readonly [place: string, name: string, of?: "of a row"][] = [
     ["/findings", "ada@demo.example"],
-    ["/findings", "Acknowledge"],
+    ["/findings", "Acknowledge", "of a row"],
+    ["/findings", "Tell the owner", "of a row"],
+    ["/findings?acknowledged=any", "Reopen", "of a row"],
     ["/findings", "Export CSV"],
     ["/emails", "Add e-mail"],
     ["/emails", "Import"],
     ["/emails", "Edit"],
     ["/emails", "Remove"],
+    ["/emails", "Team", "of a row"],
+    ["/emails", "Remove", "of a row"],
     ["/domains", "Add domain"],
     ["/domains", "Check now"],
     ["/domains", "Remove"],
+    ["/domains/unwatched", "Watch", "of a row"],
     ["/alerts", "Add channel"],
     ["/alerts", "Edit"],
     ["/alerts", "Delete"],
@@ -85,14 +91,24 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     ["/settings/teams", "Add team"],
     ["/settings/teams", "Rename"],
     ["/settings/teams", "Delete"],
-  ] as const;
-  test.each(dialogs)("%s, the dialog of %s", async (place, name) => {
+  ];
+  test.each(dialogs)("%s, the dialog of %s", async (place, name, of) => {
     const page = signedIn.full?.page as Page;
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(urlOf(place));
-    if (name === "Acknowledge") await page.getByRole("row").nth(1).getByRole("checkbox").check();
+    if (of !== undefined) await page.getByRole("row").nth(1).getByRole("checkbox").check();
     await page.getByRole("main").getByRole("button", { name, exact: true }).first().click();
     await page.getByRole("dialog").waitFor();
+    expect(await problems(page)).toEqual([]);
+  });
+
+  test("the dialog of a session that has ended", async () => {
+    const { id: org } = await createOrganization();
+    const { page, watch } = await signIn(await createUser(org), [axe]);
+    watch.expect("401 /api/v1/activity");
+    await page.context().clearCookies();
+    await page.getByRole("link", { name: "Activity", exact: true }).click();
+    await page.getByRole("dialog", { name: "Your session has ended" }).getByRole("button").first().waitFor();
     expect(await problems(page)).toEqual([]);
   });
 

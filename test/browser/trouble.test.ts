@@ -1,7 +1,7 @@
 /** What goes wrong under the hands of people: nothing that they typed is lost, and the page says what to do. */
 import { describe, expect, test } from "vitest";
 import { createOrganization } from "../service/organization.ts";
-import { createUser, go, linkFor, signIn, signInTo, useBrowser, type Visit } from "./visit.ts";
+import { createUser, go, hasAllPages, linkFor, signIn, signInTo, useBrowser, type Visit } from "./visit.ts";
 
 useBrowser();
 
@@ -68,9 +68,7 @@ describe("no network", () => {
     const opened = await signInTo({ id });
     const { page, watch } = opened;
     const { dialog, submit } = await addAda(opened);
-    // The last of the pages that are loaded in the background.
-    const isLast = `performance.getEntriesByType("resource").some(({ name }) => name.includes("/assets/person-"))`;
-    await expect.poll(() => page.evaluate(isLast)).toBe(true);
+    await hasAllPages(page);
     watch.expect(
       "ERR_INTERNET_DISCONNECTED /api/app/icon.svg",
       "ERR_INTERNET_DISCONNECTED /api/v1/emails",

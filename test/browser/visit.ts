@@ -125,3 +125,10 @@ export const go = async (page: Page, name: string): Promise<void> => {
 export const isLoaded = async (page: Page): Promise<void> => {
   await page.locator(".loading").waitFor({ state: "detached" });
 };
+
+/** Waits until the scripts of all pages are loaded, which happens in the background: without a network a missing one is an error. */
+export const hasAllPages = async (page: Page): Promise<void> => {
+  // The last of them.
+  const isLoaded = `performance.getEntriesByType("resource").some(({ name }) => name.includes("/assets/person-"))`;
+  await expect.poll(() => page.evaluate(isLoaded)).toBe(true);
+};
