@@ -2,7 +2,7 @@
 import { globSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import { noticesOf } from "./notices.ts";
 
 const project = join(import.meta.dirname, "..");
@@ -10,10 +10,27 @@ const base = "/api/app";
 const addressOf = (output: string): string => `${base}/assets/${output.split("/").at(-1)}`;
 const preload = (address: string): string => `<link rel="modulepreload" href="${address}" />`;
 
-/** What all pages have in one script. Without being told, esbuild would make one for each set of pages that uses the same modules. */
-const common = globSync("dashboard/{*,{api,components,text}/*}.{ts,tsx}", { cwd: project })
-  .filter((path) => !/(main|app)\.tsx$/.test(path))
-  .sort();
+/**
+ * Gives every page all modules that stand outside `dashboard/pages/`, and so one script of them. Without it, esbuild would make a script
+ * for each set of pages that uses the same modules.
+ */
+const commonScript: Plugin = {
+  name: "common-script",
+  setup: ({ onLoad, onResolve }) => {
+    const common = globSync("dashboard/{*,{api,components,text}/*}.{ts,tsx}", { cwd: project })
+      .filter((path) => !/(main|app)\.tsx$/.test(path))
+      .sort();
+    onResolve({ filter: /^common$/ }, () => ({ path: "common", namespace: "common" }));
+    onLoad({ filter: /^common$/, namespace: "common" }, () => ({
+      contents: common.map((path) => `import "./${path}";`).join("\n"),
+      resolveDir: project,
+    }));
+    onLoad({ filter: /dashboard\/(pages\/.*|main)\.tsx$/ }, async ({ path }) => ({
+      contents: `${await readFile(path, "utf8")}\nimport "common";\n`,
+      loader: "tsx",
+    }));
+  },
+};
 
 /**
  * Writes the page's files: `index.html`, `icon.svg`, `licenses.txt` and, with a hash of their content in their names, a style sheet and
@@ -28,7 +45,7 @@ export async function bundlePage(directory: string): Promise<void> {
     entryNames: "[name]-[hash]",
     bundle: true,
     splitting: true,
-    inject: common,
+    plugins: [commonScript],
     format: "esm",
     platform: "browser",
     // The first that have light-dark().
