@@ -1,56 +1,38 @@
 /** What filters and dialogs offer, loaded when they open. */
+import { allPages } from "../api/all-pages.ts";
 import { call } from "../api/client.ts";
 import { exactTime } from "../text/dates.ts";
 import { inBothForms } from "../text/domain-name.ts";
 import type { Choice } from "./field.tsx";
 
-const limit = 100;
-
-type Page<Row> = { rows: readonly Row[]; total: number };
-
-/** What stands on all pages of a list. */
-async function everyOne<Row>(ask: (query: { limit: number; offset: number }) => Promise<Page<Row>>) {
-  const all: Row[] = [];
-  for (let offset = 0, total = 1; offset < total; offset += limit) {
-    const page = await ask({ limit, offset });
-    all.push(...page.rows);
-    total = page.total;
-  }
-  return all;
-}
-
 export async function domainChoices(): Promise<Choice[]> {
-  const domains = await everyOne(async (query) => {
-    const { domains: rows, total } = await call("GET /dashboard/domains", { query });
-    return { rows, total };
-  });
-  return domains.map(({ id, name, isVerified }) => ({
-    value: String(id),
-    label: `${inBothForms(name)}${isVerified ? "" : " (not verified)"}`,
-  }));
+  const choices: Choice[] = [];
+  for await (const { domains } of allPages((query) => call("GET /dashboard/domains", { query }))) {
+    for (const { id, name, isVerified } of domains) {
+      const label = `${inBothForms(name)}${isVerified ? "" : " (not verified)"}`;
+      choices.push({ value: String(id), label });
+    }
+  }
+  return choices;
 }
 
 export async function teamChoices(): Promise<Choice[]> {
-  const teams = await everyOne(async (query) => {
-    const { teams: rows, total } = await call("GET /dashboard/teams", { query });
-    return { rows, total };
-  });
-  return teams.map(({ id, name }) => ({ value: String(id), label: name }));
+  const choices: Choice[] = [];
+  for await (const { teams } of allPages((query) => call("GET /dashboard/teams", { query })))
+    for (const { id, name } of teams) choices.push({ value: String(id), label: name });
+  return choices;
 }
 
 /** The newest. */
 export async function scanChoices(): Promise<Choice[]> {
-  const { scans } = await call("GET /v1/scans", { query: { limit } });
+  const { scans } = await call("GET /v1/scans", { query: { limit: 100 } });
   return scans.map(({ id, createdAt }) => ({ value: String(id), label: exactTime(Date.parse(createdAt)) }));
 }
 
 /** All breaches that have findings. */
 export async function breachChoices(): Promise<Choice[]> {
-  const breaches = await everyOne(async (query) => {
-    const { breaches: rows, total } = await call("GET /dashboard/breaches", { query });
-    return { rows, total };
-  });
-  return breaches
-    .map(({ id, title }) => ({ value: String(id), label: title }))
-    .sort((one, other) => one.label.localeCompare(other.label));
+  const choices: Choice[] = [];
+  for await (const { breaches } of allPages((query) => call("GET /dashboard/breaches", { query })))
+    for (const { id, title } of breaches) choices.push({ value: String(id), label: title });
+  return choices.sort((one, other) => one.label.localeCompare(other.label));
 }

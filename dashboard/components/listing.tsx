@@ -2,9 +2,20 @@ import type { ComponentChildren } from "preact";
 import { offsetOf } from "../place.ts";
 import { place } from "../router.ts";
 import { FailureNotice, Loading } from "./notice.tsx";
-import { Pager } from "./pager.tsx";
+import { Pager, pageSize } from "./pager.tsx";
 import { type Column, Table } from "./table.tsx";
-import type { Data } from "./use-data.ts";
+import { type Data, useData } from "./use-data.ts";
+
+type Paged = { limit: number; offset: string | undefined };
+
+/** Loads the page of a list that the URL names, with as many rows as people chose. */
+export function usePage<Value, Filters extends object>(
+  filters: Filters,
+  load: (query: Filters & Paged, signal: AbortSignal) => Promise<Value>,
+): Data<Value> {
+  const query = { ...filters, offset: place.value.query.offset, limit: pageSize.value };
+  return useData(JSON.stringify(query), (signal) => load(query, signal));
+}
 
 type ListingProps<Value, Row> = {
   /** What is listed, such as "findings". */

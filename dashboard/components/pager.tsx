@@ -22,6 +22,7 @@ function setPageSize(size: number): void {
 export function Pager({ total, shown, isBusy }: { total: number; shown: number; isBusy: boolean }) {
   const offset = offsetOf(place.value.query);
   const size = pageSize.value;
+  if (shown === total && total <= Math.min(...pageSizes)) return null;
   const turn = (to: number): void => {
     setQuery({ offset: to === 0 ? undefined : to });
     scrollTo(0, 0);

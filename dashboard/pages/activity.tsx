@@ -1,12 +1,10 @@
 import { call } from "../api/client.ts";
 import type { Reply } from "../api/routes.ts";
 import { Filter } from "../components/filter.tsx";
-import { Listing } from "../components/listing.tsx";
+import { Listing, usePage } from "../components/listing.tsx";
 import { Empty } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
-import { pageSize } from "../components/pager.tsx";
 import type { Column } from "../components/table.tsx";
-import { useData } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
@@ -29,9 +27,8 @@ const actors: Partial<Record<Entry["actor"]["type"], string>> = {
 };
 
 export function ActivityPage() {
-  const { category, offset } = place.value.query;
-  const query = { category, offset, limit: pageSize.value };
-  const data = useData(JSON.stringify(query), (signal) => call("GET /v1/activity", { query }, { signal }));
+  const { category } = place.value.query;
+  const data = usePage({ category }, (query, signal) => call("GET /v1/activity", { query }, { signal }));
   return (
     <Page title="Activity">
       <p class="prose">Who did what in the last 365 days.</p>

@@ -1,14 +1,12 @@
 import { call } from "../api/client.ts";
 import type { FoundBreach } from "../api/routes.ts";
 import { Filter, FilterBar } from "../components/filter.tsx";
-import { Listing } from "../components/listing.tsx";
+import { Listing, usePage } from "../components/listing.tsx";
 import { Empty } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
-import { pageSize } from "../components/pager.tsx";
 import { foundIn, Search } from "../components/search.tsx";
 import { SeverityMark, severityChoices } from "../components/severity.tsx";
 import type { Column } from "../components/table.tsx";
-import { useData } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
@@ -26,11 +24,9 @@ const orders = [
 ];
 
 export function BreachesPage() {
-  const { state, severity, q, order, offset } = place.value.query;
-  const query = { state, severity, q, order, offset, limit: pageSize.value };
-  const data = useData(JSON.stringify(query), (signal) =>
-    call("GET /dashboard/breaches", { query }, { signal }),
-  );
+  const { state, severity, q, order } = place.value.query;
+  const filters = { state, severity, q, order };
+  const data = usePage(filters, (query, signal) => call("GET /dashboard/breaches", { query }, { signal }));
   const hasFilters = [state, severity, q].some((value) => value !== undefined);
   return (
     <Page

@@ -4,16 +4,13 @@ import type { Domain } from "../api/routes.ts";
 import { Button, CopyButton } from "../components/button.tsx";
 import { FormDialog } from "../components/dialog.tsx";
 import { TextField } from "../components/field.tsx";
-import { Listing } from "../components/listing.tsx";
+import { Listing, usePage } from "../components/listing.tsx";
 import { Empty } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
-import { pageSize } from "../components/pager.tsx";
 import { say } from "../components/status.tsx";
 import type { Column } from "../components/table.tsx";
-import { useData } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
-import { place } from "../router.ts";
 import { isAdmin } from "../session.ts";
 import { domainIn, inBothForms } from "../text/domain-name.ts";
 import { number } from "../text/words.ts";
@@ -25,10 +22,7 @@ const added = new Set<number>();
 type Open = { kind: "add" } | { kind: "check" | "remove"; domain: Domain };
 
 export function DomainsPage() {
-  const query = { limit: pageSize.value, offset: place.value.query.offset };
-  const data = useData(JSON.stringify(query), (signal) =>
-    call("GET /dashboard/domains", { query }, { signal }),
-  );
+  const data = usePage({}, (query, signal) => call("GET /dashboard/domains", { query }, { signal }));
   const { unwatched = 0 } = data.value ?? {};
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);

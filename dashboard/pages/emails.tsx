@@ -4,18 +4,16 @@ import type { Email } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
 import { domainChoices, teamChoices } from "../components/choices.ts";
 import { Filter, FilterBar } from "../components/filter.tsx";
-import { Listing } from "../components/listing.tsx";
+import { Listing, usePage } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
 import { Empty, FailureNotice } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
-import { pageSize } from "../components/pager.tsx";
 import { foundIn, Search } from "../components/search.tsx";
 import { SelectionBar, useSelection } from "../components/selection.tsx";
 import { SeverityMark } from "../components/severity.tsx";
 import { say } from "../components/status.tsx";
 import type { Column } from "../components/table.tsx";
 import { useAction } from "../components/use-action.ts";
-import { useData } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
@@ -35,12 +33,9 @@ const states = [
 ];
 
 export function EmailsPage() {
-  const { q, domainId, teamId, isActive, offset } = place.value.query;
+  const { q, domainId, teamId, isActive } = place.value.query;
   const filters = { q, domainId, teamId, isActive };
-  const query = { ...filters, offset, limit: pageSize.value };
-  const data = useData(JSON.stringify(query), (signal) =>
-    call("GET /dashboard/emails", { query }, { signal }),
-  );
+  const data = usePage(filters, (query, signal) => call("GET /dashboard/emails", { query }, { signal }));
   const [open, setOpen] = useState<Open>();
   const action = useAction();
   const close = (): void => setOpen(undefined);

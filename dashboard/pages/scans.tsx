@@ -1,24 +1,21 @@
 import { call } from "../api/client.ts";
 import type { Scan } from "../api/routes.ts";
-import { Listing } from "../components/listing.tsx";
+import { Listing, usePage } from "../components/listing.tsx";
 import { Empty } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
-import { pageSize } from "../components/pager.tsx";
 import { Progress } from "../components/progress.tsx";
 import { StartScan } from "../components/start-scan.tsx";
 import type { Column } from "../components/table.tsx";
-import { useData, useRepeat } from "../components/use-data.ts";
+import { useRepeat } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
-import { place } from "../router.ts";
 import { number } from "../text/words.ts";
 import { anyState } from "./findings/filters.ts";
 
 const isRunning = ({ status }: Scan): boolean => status === "pending" || status === "running";
 
 export function ScansPage() {
-  const query = { limit: pageSize.value, offset: place.value.query.offset };
-  const data = useData(JSON.stringify(query), (signal) => call("GET /v1/scans", { query }, { signal }));
+  const data = usePage({}, (query, signal) => call("GET /v1/scans", { query }, { signal }));
   const isScanning = data.value?.scans.some(isRunning) ?? false;
   useRepeat(isScanning, 2, data.reload);
   return (
@@ -84,7 +81,7 @@ const columns: Column<Scan>[] = [
 function Checked({ scan }: { scan: Scan }) {
   const { scannedEmails, totalEmails, errorMessage, status } = scan;
   if (isRunning(scan)) {
-    return <Progress label={`Checked by the scan ${scan.id}`} done={scannedEmails} total={totalEmails} />;
+    return <Progress label="Checked so far" done={scannedEmails} total={totalEmails} />;
   }
   const missed = totalEmails - scannedEmails;
   return (

@@ -84,7 +84,7 @@ describe("Alerts", () => {
     await page.getByRole("button", { name: "Send test" }).click();
     await page.getByText("A test is on its way.").waitFor();
     await page.getByRole("button", { name: "Deliveries" }).click();
-    await page.getByRole("heading", { name: /^Deliveries by Webhook to http/ }).waitFor();
+    await page.getByRole("heading", { name: /^Deliveries: Webhook, http/ }).waitFor();
     const row = page.getByRole("row").filter({ hasText: "Deliver again" });
     await row.getByText("Delivered", { exact: true }).waitFor();
     const [first] = await waitForRequests(inbox, 1);

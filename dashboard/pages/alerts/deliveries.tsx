@@ -3,14 +3,13 @@ import { call } from "../../api/client.ts";
 import type { Delivery } from "../../api/routes.ts";
 import { Button, DetailsButton } from "../../components/button.tsx";
 import { Filter } from "../../components/filter.tsx";
-import { Listing } from "../../components/listing.tsx";
+import { Listing, usePage } from "../../components/listing.tsx";
 import { Empty, FailureNotice } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
-import { pageSize } from "../../components/pager.tsx";
 import { say } from "../../components/status.tsx";
 import type { Column } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
-import { useData, useRepeat } from "../../components/use-data.ts";
+import { useRepeat } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { place } from "../../router.ts";
@@ -34,9 +33,8 @@ export const owners = "owners";
 /** What one channel, or all owners of addresses were sent, and what became of it. */
 export function Deliveries({ id }: { id: string }) {
   const isToOwners = id === owners;
-  const { status, offset } = place.value.query;
-  const query = { status, offset, limit: pageSize.value };
-  const data = useData(JSON.stringify(query), (signal) =>
+  const { status } = place.value.query;
+  const data = usePage({ status }, (query, signal) =>
     call("GET /dashboard/alert-configs/{id}/deliveries", { path: { id }, query }, { signal }),
   );
   const { channel } = data.value ?? {};
@@ -77,7 +75,7 @@ export function Deliveries({ id }: { id: string }) {
       </p>
       <h2>
         {isToOwners ? "Messages to owners of addresses" : "Deliveries"}
-        {channel && ` by ${nameOf(channel)} to ${destinationOf(channel)}`}
+        {channel && `: ${nameOf(channel)}, ${destinationOf(channel)}`}
       </h2>
       <div class="filters">
         <Filter label="State" name="status" choices={stateChoices} />

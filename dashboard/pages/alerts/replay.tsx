@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { allPages } from "../../api/all-pages.ts";
 import { asFailure, call } from "../../api/client.ts";
 import { FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
@@ -18,14 +19,14 @@ const localTime = (time: number): string =>
 async function failedSince(channelId: string, since: number, signal: AbortSignal): Promise<number[]> {
   const ids: number[] = [];
   for (const status of ["not delivered", "retrying"]) {
-    for (let offset = 0, total = 1; offset < total; offset += 100) {
-      const query = { status, offset, limit: 100 };
-      const input = { path: { id: channelId }, query };
-      const page = await call("GET /dashboard/alert-configs/{id}/deliveries", input, { signal });
-      const some = page.deliveries.filter(({ createdAt }) => Date.parse(createdAt) >= since);
+    const pages = allPages((page) => {
+      const input = { path: { id: channelId }, query: { status, ...page } };
+      return call("GET /dashboard/alert-configs/{id}/deliveries", input, { signal });
+    });
+    for await (const { deliveries } of pages) {
+      const some = deliveries.filter(({ createdAt }) => Date.parse(createdAt) >= since);
       ids.push(...some.map(({ id }) => id));
-      if (some.length < page.deliveries.length) break;
-      total = page.total;
+      if (some.length < deliveries.length) break;
     }
   }
   return ids.sort((one, other) => one - other);

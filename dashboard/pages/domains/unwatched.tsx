@@ -5,10 +5,9 @@ import { Button } from "../../components/button.tsx";
 import { domainChoices } from "../../components/choices.ts";
 import { FormDialog } from "../../components/dialog.tsx";
 import { Filter, FilterBar } from "../../components/filter.tsx";
-import { Listing } from "../../components/listing.tsx";
+import { Listing, usePage } from "../../components/listing.tsx";
 import { Empty, FailureNotice, Loading } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
-import { pageSize } from "../../components/pager.tsx";
 import { SelectionBar, useSelection } from "../../components/selection.tsx";
 import { SeverityMark, severityChoices } from "../../components/severity.tsx";
 import { say } from "../../components/status.tsx";
@@ -28,12 +27,9 @@ const addresses = (value: number): string => count(value, "address", "addresses"
 
 /** Breached addresses of the domains that nobody watches. */
 export function UnwatchedPage() {
-  const { domainId, severity, ignored = "false", offset } = place.value.query;
+  const { domainId, severity, ignored = "false" } = place.value.query;
   const filters = { domainId, severity, ignored };
-  const query = { ...filters, offset, limit: pageSize.value };
-  const data = useData(JSON.stringify(query), (signal) =>
-    call("GET /dashboard/unwatched", { query }, { signal }),
-  );
+  const data = usePage(filters, (query, signal) => call("GET /dashboard/unwatched", { query }, { signal }));
   const shown = data.value?.addresses ?? [];
   const { column, chosen, clear } = useSelection({
     shown,

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { allPages } from "../../api/all-pages.ts";
 import { call } from "../../api/client.ts";
 import type { Email, ImportRow } from "../../api/routes.ts";
 import { FormDialog } from "../../components/dialog.tsx";
@@ -22,12 +23,12 @@ async function missingFrom(
   const missing: Email[] = [];
   let watched = 0;
   for (const domainId of new Set(rows.flatMap((row) => row.domainId ?? []))) {
-    for (let offset = 0, total = 1; offset < total; offset += 100) {
-      const query = { domainId, isActive: true, offset, limit: 100 };
-      const page = await call("GET /dashboard/emails", { query }, { signal });
-      missing.push(...page.emails.filter(({ email }) => !named.has(email)));
-      watched += page.emails.length;
-      total = page.total;
+    const pages = allPages((page) =>
+      call("GET /dashboard/emails", { query: { domainId, isActive: true, ...page } }, { signal }),
+    );
+    for await (const { emails } of pages) {
+      missing.push(...emails.filter(({ email }) => !named.has(email)));
+      watched += emails.length;
     }
   }
   return { missing, watched };

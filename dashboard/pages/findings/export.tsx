@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { allPages } from "../../api/all-pages.ts";
 import { asFailure, call, isAbort } from "../../api/client.ts";
 import type { Failure } from "../../api/failure.ts";
 import type { Finding } from "../../api/routes.ts";
@@ -62,11 +63,11 @@ export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: 
   const save = async (signal: AbortSignal): Promise<void> => {
     // By id: a finding that is detected meanwhile moves the others to the next page.
     const lines = new Map<number, string>();
-    for (let offset = 0, total = 1; offset < total; offset += 100) {
-      const query = { ...filters, limit: 100, offset };
-      const page = await call("GET /dashboard/findings", { query }, { signal });
-      for (const finding of page.findings) lines.set(finding.id, lineOf(finding));
-      total = page.total;
+    const pages = allPages((page) =>
+      call("GET /dashboard/findings", { query: { ...filters, ...page } }, { signal }),
+    );
+    for await (const { findings, total } of pages) {
+      for (const finding of findings) lines.set(finding.id, lineOf(finding));
       setProgress({ done: lines.size, total });
     }
     // The mark tells spreadsheets that the file is UTF-8.

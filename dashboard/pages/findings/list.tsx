@@ -4,12 +4,11 @@ import type { Finding, Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { breachChoices, domainChoices, scanChoices } from "../../components/choices.ts";
 import { Filter, FilterBar } from "../../components/filter.tsx";
-import { Listing } from "../../components/listing.tsx";
+import { Listing, usePage } from "../../components/listing.tsx";
 import { Empty } from "../../components/notice.tsx";
-import { pageSize } from "../../components/pager.tsx";
 import { SelectionBar, useSelection } from "../../components/selection.tsx";
 import { severityChoices } from "../../components/severity.tsx";
-import { type Data, useData } from "../../components/use-data.ts";
+import type { Data } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
 import { place, setQuery } from "../../router.ts";
 import { number } from "../../text/words.ts";
@@ -33,9 +32,10 @@ type FindingsReply = Reply<"GET /dashboard/findings">;
 
 /** A page of the findings that match. */
 export const useFindings = (filters: Filters): Data<FindingsReply> => {
-  const { order = "severity", offset } = place.value.query;
-  const query = { ...filters, order, offset, limit: pageSize.value };
-  return useData(JSON.stringify(query), (signal) => call("GET /dashboard/findings", { query }, { signal }));
+  const { order = "severity" } = place.value.query;
+  return usePage({ ...filters, order }, (query, signal) =>
+    call("GET /dashboard/findings", { query }, { signal }),
+  );
 };
 
 type ListProps = {

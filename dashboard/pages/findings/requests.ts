@@ -1,4 +1,5 @@
 /** Requests to change many findings, each followed to its end. */
+import { allPages } from "../../api/all-pages.ts";
 import { call, sleep } from "../../api/client.ts";
 import { Failure } from "../../api/failure.ts";
 import { count } from "../../text/words.ts";
@@ -94,11 +95,10 @@ export async function undo(selection: Selection, acknowledgedAt: string): Promis
 
 async function acknowledgedOnes(filters: Filters, acknowledgedAt: string): Promise<number[]> {
   const ids: number[] = [];
-  for (let offset = 0, total = 1; offset < total; offset += 100) {
-    const query = { ...filters, acknowledged: "true", limit: 100, offset };
-    const page = await call("GET /dashboard/findings", { query });
-    for (const finding of page.findings) if (finding.acknowledgedAt === acknowledgedAt) ids.push(finding.id);
-    total = page.total;
-  }
+  const pages = allPages((page) =>
+    call("GET /dashboard/findings", { query: { ...filters, acknowledged: "true", ...page } }),
+  );
+  for await (const { findings } of pages)
+    for (const finding of findings) if (finding.acknowledgedAt === acknowledgedAt) ids.push(finding.id);
   return ids;
 }

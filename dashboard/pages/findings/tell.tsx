@@ -1,3 +1,4 @@
+import { allPages } from "../../api/all-pages.ts";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
 import { FormDialog } from "../../components/dialog.tsx";
@@ -7,7 +8,7 @@ import { useData } from "../../components/use-data.ts";
 import { count } from "../../text/words.ts";
 import type { Filters } from "./filters.ts";
 
-/** A request names at most so many findings, and a page has so many. */
+/** A request names at most so many findings. */
 const mostAtOnce = 100;
 
 /** More than these are told in several steps, each of which somebody looks at. */
@@ -63,11 +64,12 @@ export function TellDialog({ of, onClose, onDone }: Properties) {
 
 async function readAll(filters: Filters, signal: AbortSignal): Promise<Finding[]> {
   const all: Finding[] = [];
-  for (let offset = 0, total = 1; offset < Math.min(total, mostTold); offset += mostAtOnce) {
-    const query = { ...filters, limit: mostAtOnce, offset };
-    const page = await call("GET /dashboard/findings", { query }, { signal });
-    all.push(...page.findings);
-    total = page.total;
+  const pages = allPages((page) =>
+    call("GET /dashboard/findings", { query: { ...filters, ...page } }, { signal }),
+  );
+  for await (const { findings } of pages) {
+    all.push(...findings);
+    if (all.length >= mostTold) break;
   }
   return all;
 }

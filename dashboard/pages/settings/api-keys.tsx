@@ -4,15 +4,12 @@ import type { ApiKey } from "../../api/routes.ts";
 import { Button, CopyButton } from "../../components/button.tsx";
 import { Dialog, FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import { Listing } from "../../components/listing.tsx";
+import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty } from "../../components/notice.tsx";
-import { pageSize } from "../../components/pager.tsx";
 import { say } from "../../components/status.tsx";
 import type { Column } from "../../components/table.tsx";
-import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
-import { place } from "../../router.ts";
 import { isAdmin, session } from "../../session.ts";
 
 type Open = { kind: "create" } | { kind: "created"; key: string } | { kind: "revoke"; apiKey: ApiKey };
@@ -29,10 +26,7 @@ export function ApiKeys() {
 }
 
 function KeyList() {
-  const query = { limit: pageSize.value, offset: place.value.query.offset };
-  const data = useData(JSON.stringify(query), (signal) =>
-    call("GET /dashboard/api-keys", { query }, { signal }),
-  );
+  const data = usePage({}, (query, signal) => call("GET /dashboard/api-keys", { query }, { signal }));
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);
   return (

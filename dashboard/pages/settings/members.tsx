@@ -4,16 +4,13 @@ import type { Member } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { Listing } from "../../components/listing.tsx";
+import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty, FailureNotice } from "../../components/notice.tsx";
-import { pageSize } from "../../components/pager.tsx";
 import { say } from "../../components/status.tsx";
 import type { Column } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
-import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
-import { place } from "../../router.ts";
 import { isAdmin, session } from "../../session.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 
@@ -27,10 +24,7 @@ const roles = [
 const roleOf = (fields: FormData) => (fields.get("role") === "admin" ? "admin" : "member");
 
 export function Members() {
-  const query = { limit: pageSize.value, offset: place.value.query.offset };
-  const data = useData(JSON.stringify(query), (signal) =>
-    call("GET /dashboard/members", { query }, { signal }),
-  );
+  const data = usePage({}, (query, signal) => call("GET /dashboard/members", { query }, { signal }));
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);
   const resending = useAction();

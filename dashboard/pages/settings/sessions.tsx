@@ -3,25 +3,19 @@ import { call } from "../../api/client.ts";
 import type { Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
-import { Listing } from "../../components/listing.tsx";
+import { Listing, usePage } from "../../components/listing.tsx";
 import { Empty, FailureNotice } from "../../components/notice.tsx";
-import { pageSize } from "../../components/pager.tsx";
 import { say } from "../../components/status.tsx";
 import type { Column } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
-import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
-import { place } from "../../router.ts";
 import { signOut } from "../../session.ts";
 import { Passkeys } from "./passkeys.tsx";
 
 type Session = Reply<"GET /dashboard/sessions">["sessions"][number];
 
 export function Sessions() {
-  const query = { limit: pageSize.value, offset: place.value.query.offset };
-  const data = useData(JSON.stringify(query), (signal) =>
-    call("GET /dashboard/sessions", { query }, { signal }),
-  );
+  const data = usePage({}, (query, signal) => call("GET /dashboard/sessions", { query }, { signal }));
   const [isAsking, setAsking] = useState(false);
   const action = useAction();
   const end = ({ id, isCurrent }: Session) =>

@@ -4,15 +4,12 @@ import type { Team } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import { Listing } from "../../components/listing.tsx";
+import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty } from "../../components/notice.tsx";
-import { pageSize } from "../../components/pager.tsx";
 import { say } from "../../components/status.tsx";
 import type { Column } from "../../components/table.tsx";
-import { useData } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
-import { place } from "../../router.ts";
 import { isAdmin } from "../../session.ts";
 import { count, number } from "../../text/words.ts";
 
@@ -20,10 +17,7 @@ type Open = { kind: "add" } | { kind: "rename" | "delete"; team: Team };
 type Done = { onClose: () => void; onDone: () => void };
 
 export function Teams() {
-  const query = { limit: pageSize.value, offset: place.value.query.offset };
-  const data = useData(JSON.stringify(query), (signal) =>
-    call("GET /dashboard/teams", { query }, { signal }),
-  );
+  const data = usePage({}, (query, signal) => call("GET /dashboard/teams", { query }, { signal }));
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);
   return (
