@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { waitsUntil } from "./api/access.ts";
 import { Button } from "./components/button.tsx";
 import { FailureNotice } from "./components/notice.tsx";
@@ -31,10 +32,7 @@ export function Frame({ section, children }: { section: string; children: Compon
         Skip to the content
       </a>
       <header class="side">
-        <p class="product">
-          <img src={addressOf("/icon.svg")} alt="" />
-          Breach Monitor
-        </p>
+        <Product />
         <nav aria-label="Main">
           {sections.map(([path, name]) => (
             <a key={path} href={addressOf(path)} aria-current={section === path ? "page" : undefined}>
@@ -78,7 +76,37 @@ function Account() {
   );
 }
 
-export function Attribution() {
+/** What is around pages for which nobody has to be signed in. */
+export function Entrance({ title, children }: { title: string; children: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    heading.current?.focus();
+    document.title = `${title} · Breach Monitor`;
+  }, []);
+  return (
+    <div class="entrance">
+      <main>
+        <Product />
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {children}
+      </main>
+      <Attribution />
+    </div>
+  );
+}
+
+function Product() {
+  return (
+    <p class="product">
+      <img src={addressOf("/icon.svg")} alt="" />
+      Breach Monitor
+    </p>
+  );
+}
+
+function Attribution() {
   return (
     <footer class="attribution">
       Breach data:{" "}

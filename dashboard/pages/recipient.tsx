@@ -1,4 +1,3 @@
-import { useEffect, useRef } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Recipient } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
@@ -6,28 +5,14 @@ import { CutLink } from "../components/cut-link.tsx";
 import { FailureNotice, Loading } from "../components/notice.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
-import { Attribution } from "../frame.tsx";
+import { Entrance } from "../frame.tsx";
 
 /** Where the link at the end of each alert by e-mail leads. Whoever has the link needs no session. */
 export function RecipientPage() {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    heading.current?.focus();
-    document.title = "Alerts by e-mail · Breach Monitor";
-  }, []);
   // Programs that check links add to their ends.
   const [token = ""] = /(?<=^#)[\w.-]*\w/.exec(location.hash) ?? [];
   return (
-    <div class="entrance">
-      <main>
-        <p class="product">Breach Monitor</p>
-        <h1 ref={heading} tabIndex={-1}>
-          Alerts by e-mail
-        </h1>
-        {token === "" ? <CutLink /> : <Choice token={token} />}
-      </main>
-      <Attribution />
-    </div>
+    <Entrance title="Alerts by e-mail">{token === "" ? <CutLink /> : <Choice token={token} />}</Entrance>
   );
 }
 

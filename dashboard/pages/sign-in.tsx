@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { access } from "../api/access.ts";
 import { asFailure, call } from "../api/client.ts";
 import { Button } from "../components/button.tsx";
@@ -8,7 +8,7 @@ import { FailureNotice, Loading } from "../components/notice.tsx";
 import { say } from "../components/status.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
-import { Attribution } from "../frame.tsx";
+import { Entrance } from "../frame.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { enter, session, sessionFailure } from "../session.ts";
@@ -55,27 +55,17 @@ export function SignInPage() {
   const [token, forget] = useToken();
   const [answer, setAnswer] = useState(takeAnswer);
   const [isCut] = useState(place.value.path === "/sign-in" && token === "" && answer === "");
-  const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    heading.current?.focus();
-    document.title = "Sign in · Breach Monitor";
     if (place.value.path !== "/sign-in") rememberPlace();
   }, []);
   return (
-    <div class="entrance">
-      <main>
-        <p class="product">Breach Monitor</p>
-        <h1 ref={heading} tabIndex={-1}>
-          Sign in
-        </h1>
-        <SignedIn />
-        {token === "" && isCut && <CutLink />}
-        {answer !== "" && <ProviderAnswer answer={answer} forget={() => setAnswer("")} />}
-        {answer === "" && token === "" && <WaysIn />}
-        {answer === "" && token !== "" && <Redemption key={token} token={token} forget={forget} />}
-      </main>
-      <Attribution />
-    </div>
+    <Entrance title="Sign in">
+      <SignedIn />
+      {token === "" && isCut && <CutLink />}
+      {answer !== "" && <ProviderAnswer answer={answer} forget={() => setAnswer("")} />}
+      {answer === "" && token === "" && <WaysIn />}
+      {answer === "" && token !== "" && <Redemption key={token} token={token} forget={forget} />}
+    </Entrance>
   );
 }
 
@@ -121,7 +111,9 @@ function WaysIn({ email = "", isOverPage = false }: { email?: string; isOverPage
         hasField={mail}
         onSignedIn={({ user, organization }) => (isOverPage ? enter() : welcome(user, organization))}
       />
-      {(mail || provider === null) && <LinkRequest canMail={mail} email={email} />}
+      {(mail || provider === null) && (
+        <LinkRequest canMail={mail} email={email} isOther={provider !== null} />
+      )}
     </>
   );
 }

@@ -7,8 +7,11 @@ import { useAction } from "../../components/use-action.ts";
 
 const operatorCommand = "npm run admin -- user sign-in-link --org ID --user ID";
 
+/** `isOther`: there is a way to sign in that comes first. */
+type Properties = { canMail: boolean; email: string; isOther: boolean };
+
 /** Asks for a link by e-mail; where none can be sent, says who has one. */
-export function LinkRequest({ canMail, email }: { canMail: boolean; email: string }) {
+export function LinkRequest({ canMail, email, isOther }: Properties) {
   const action = useAction();
   const [sentTo, setSentTo] = useState<string>();
   if (!canMail) {
@@ -60,7 +63,7 @@ export function LinkRequest({ canMail, email }: { canMail: boolean; email: strin
         maxLength={254}
       />
       {action.failure !== undefined && <FailureNotice failure={action.failure} />}
-      <Button isSubmit kind="primary" isBusy={action.isBusy}>
+      <Button isSubmit kind={isOther ? undefined : "primary"} isBusy={action.isBusy}>
         Send sign-in link
       </Button>
     </form>
