@@ -70,7 +70,7 @@ import type { unsubscribeRecipient } from "../../functions/unsubscribe-recipient
 import type { watchUnwatched } from "../../functions/watch-unwatched/endpoint.ts";
 
 /** Method and path below /api, by contract. */
-export type Routes = {
+type Routes = {
   "GET /dashboard/sign-in": typeof getSignIn;
   "POST /dashboard/sign-in/links": typeof createSignInLink;
   "POST /dashboard/sign-in/sessions": typeof redeemSignInLink;

@@ -61,6 +61,9 @@ export function Dialog({
   );
 }
 
+/** What a dialog calls: `onDone` when it has changed something, `onClose` when it is over. */
+export type Ends = { onClose: () => void; onDone: () => void };
+
 type FormDialogProps = {
   title: string;
   /** The name of the button that does it. */

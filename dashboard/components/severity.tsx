@@ -5,7 +5,7 @@ export type Severity = Finding["severity"];
 /** Worst first. */
 export const severities = ["critical", "high", "medium", "low"] as const satisfies readonly Severity[];
 
-export const severityName = (severity: Severity): string =>
+const severityName = (severity: Severity): string =>
   `${severity.charAt(0).toUpperCase()}${severity.slice(1)}`;
 
 export const severityChoices = severities.map((value) => ({ value, label: severityName(value) }));

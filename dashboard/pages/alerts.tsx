@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Channel } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
-import { FormDialog } from "../components/dialog.tsx";
+import { type Ends, FormDialog } from "../components/dialog.tsx";
 import { Listing } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
 import { Empty, FailureNotice } from "../components/notice.tsx";
@@ -172,15 +172,7 @@ const columns = ({ setOpen, test, enable, isBusy }: Options): Column<Channel>[] 
   },
 ];
 
-function DeleteChannel({
-  channel,
-  onClose,
-  onDone,
-}: {
-  channel: Channel;
-  onClose: () => void;
-  onDone: () => void;
-}) {
+function DeleteChannel({ channel, onClose, onDone }: Ends & { channel: Channel }) {
   const remove = async (): Promise<void> => {
     await call("DELETE /v1/alert-configs/{id}", { path: { id: channel.id } });
     say("The channel was deleted.");

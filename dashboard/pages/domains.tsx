@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Domain } from "../api/routes.ts";
 import { Button, CopyButton } from "../components/button.tsx";
-import { FormDialog } from "../components/dialog.tsx";
+import { type Ends, FormDialog } from "../components/dialog.tsx";
 import { TextField } from "../components/field.tsx";
 import { Listing, usePage } from "../components/listing.tsx";
 import { Empty } from "../components/notice.tsx";
@@ -178,7 +178,7 @@ function Coverage() {
   );
 }
 
-function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+function AddDomain({ onClose, onDone }: Ends) {
   const add = async (fields: FormData): Promise<void> => {
     const written = domainIn(String(fields.get("name")));
     const { id, name } = await call("POST /dashboard/domains", { body: { name: written } });
@@ -205,15 +205,7 @@ function AddDomain({ onClose, onDone }: { onClose: () => void; onDone: () => voi
   );
 }
 
-function RemoveDomain({
-  domain,
-  onClose,
-  onDone,
-}: {
-  domain: Domain;
-  onClose: () => void;
-  onDone: () => void;
-}) {
+function RemoveDomain({ domain, onClose, onDone }: Ends & { domain: Domain }) {
   const remove = async (): Promise<void> => {
     await call("DELETE /dashboard/domains/{id}", { path: { id: domain.id } });
     say(`${domain.name} was removed.`);

@@ -104,7 +104,7 @@ describe("Findings", () => {
   test("rows are one line of 36 to 40 pixels; head and selection bar stay in sight", async () => {
     const { organization } = await withFindings();
     const { page } = await signInTo(organization);
-    await page.setViewportSize({ width: 1280, height: 300 });
+    await page.setViewportSize({ width: 1280, height: 240 });
     await go(page, "Findings");
     const heights = await page.evaluate<number[]>(
       `[...document.querySelectorAll("tbody tr")].map((row) => row.getBoundingClientRect().height)`,

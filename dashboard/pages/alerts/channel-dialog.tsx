@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Channel } from "../../api/routes.ts";
-import { FormDialog } from "../../components/dialog.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { CheckField, SelectField, TextField } from "../../components/field.tsx";
 import { severityChoices } from "../../components/severity.tsx";
 import { say } from "../../components/status.tsx";
@@ -38,7 +38,7 @@ const groupings = [
 
 type Options = Channel["options"];
 
-type Properties = { channel?: Channel; onClose: () => void; onDone: () => void };
+type Properties = Ends & { channel?: Channel };
 
 /** Adds a channel, or changes one. What is secret stays as it is unless something else is typed. */
 export function ChannelDialog({ channel, onClose, onDone }: Properties) {

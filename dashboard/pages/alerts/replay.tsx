@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { allPages } from "../../api/all-pages.ts";
 import { asFailure, call } from "../../api/client.ts";
-import { FormDialog } from "../../components/dialog.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Progress } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
 import { count } from "../../text/words.ts";
 
-type Properties = { channelId: string; onClose: () => void; onDone: () => void };
+type Properties = Ends & { channelId: string };
 
 const dayMilliseconds = 86_400_000;
 

@@ -1,12 +1,12 @@
 import { call } from "../../api/client.ts";
 import type { Domain } from "../../api/routes.ts";
 import { Button, CopyButton } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, type Ends } from "../../components/dialog.tsx";
 import { FailureNotice, Loading } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
 import { withoutInvisible } from "../../text/invisible.ts";
 
-type Properties = { domain: Domain; onClose: () => void; onDone: () => void };
+type Properties = Ends & { domain: Domain };
 
 /** Looks the record up, and says what is there instead if it is not. */
 export function CheckDialog({ domain, onClose, onDone }: Properties) {

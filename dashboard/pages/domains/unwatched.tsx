@@ -3,7 +3,7 @@ import { call } from "../../api/client.ts";
 import type { ImportPlan, Unwatched } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { domainChoices } from "../../components/choices.ts";
-import { FormDialog } from "../../components/dialog.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { Filter, FilterBar } from "../../components/filter.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Empty, FailureNotice, Loading } from "../../components/notice.tsx";
@@ -132,7 +132,7 @@ const columns: Column<Unwatched>[] = [
   { name: "First seen", width: "time", cell: ({ firstSeenAt }) => <When time={firstSeenAt} /> },
 ];
 
-type WatchProps = { ids: readonly number[]; onClose: () => void; onDone: () => void };
+type WatchProps = Ends & { ids: readonly number[] };
 
 /** Says what it costs before it adds the addresses. */
 function WatchDialog({ ids, onClose, onDone }: WatchProps) {

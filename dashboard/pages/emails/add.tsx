@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { Failure } from "../../api/failure.ts";
 import { domainChoices, teamChoices } from "../../components/choices.ts";
-import { FormDialog } from "../../components/dialog.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { type Choice, SelectField, TextField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
@@ -17,7 +17,7 @@ function domainOf(address: string, domains: readonly Choice[]): string | undefin
   return domains.find(({ label }) => first(label) === first(inBothForms(name)))?.value;
 }
 
-export function AddEmail({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+export function AddEmail({ onClose, onDone }: Ends) {
   const offers = useData("", async () => {
     const [domains, teams] = await Promise.all([domainChoices(), teamChoices()]);
     return { domains, teams };

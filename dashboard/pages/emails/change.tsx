@@ -1,7 +1,7 @@
 import { call } from "../../api/client.ts";
 import type { Email } from "../../api/routes.ts";
 import { teamChoices } from "../../components/choices.ts";
-import { FormDialog } from "../../components/dialog.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
@@ -11,7 +11,7 @@ import { count } from "../../text/words.ts";
 /** A request changes at most so many. */
 export const mostChanged = 500;
 
-type Properties = { ids: readonly number[]; onClose: () => void; onDone: () => void };
+type Properties = Ends & { ids: readonly number[] };
 
 const addresses = (value: number): string => count(value, "address", "addresses");
 
@@ -73,15 +73,7 @@ export function RemoveEmails({ ids, onClose, onDone }: Properties) {
   );
 }
 
-export function RemoveEmail({
-  email,
-  onClose,
-  onDone,
-}: {
-  email: Email;
-  onClose: () => void;
-  onDone: () => void;
-}) {
+export function RemoveEmail({ email, onClose, onDone }: Ends & { email: Email }) {
   const remove = async (): Promise<void> => {
     await call("DELETE /v1/emails", { query: { id: email.id } });
     say(`${email.email} was removed.`);

@@ -1,13 +1,13 @@
 import { call } from "../../api/client.ts";
 import type { Email } from "../../api/routes.ts";
 import { teamChoices } from "../../components/choices.ts";
-import { FormDialog } from "../../components/dialog.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
 import { useData } from "../../components/use-data.ts";
 
-type Properties = { email: Email; onClose: () => void; onDone: () => void };
+type Properties = Ends & { email: Email };
 
 /** Whose an address is, and which team's. */
 export function EditEmail({ email, onClose, onDone }: Properties) {

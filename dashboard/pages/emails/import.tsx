@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { asFailure, call } from "../../api/client.ts";
 import { Button } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, type Ends } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { Progress } from "../../components/progress.tsx";
@@ -13,7 +13,7 @@ import { type Preview, preview, previewPart, summaryOf } from "./parts.ts";
 import { PlanRows, Quote } from "./plan.tsx";
 
 /** A file, then what its import would do, then the import. */
-export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+export function ImportDialog({ onClose, onDone }: Ends) {
   const [file, setFile] = useState<File>();
   const [plan, setPlan] = useState<Preview>();
   const [hasChanged, setChanged] = useState(false);

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { allPages } from "../../api/all-pages.ts";
 import { call } from "../../api/client.ts";
 import type { Email, ImportRow } from "../../api/routes.ts";
-import { FormDialog } from "../../components/dialog.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { FailureNotice, Loading } from "../../components/notice.tsx";
 import { Progress } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
@@ -34,7 +34,7 @@ async function missingFrom(
   return { missing, watched };
 }
 
-type Properties = { rows: readonly ImportRow[]; onClose: () => void; onDone: () => void };
+type Properties = Ends & { rows: readonly ImportRow[] };
 
 /** Shows who left, as far as a file of everybody tells, and disables their addresses. */
 export function LeaversDialog({ rows, onClose, onDone }: Properties) {

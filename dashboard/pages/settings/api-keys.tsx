@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { ApiKey } from "../../api/routes.ts";
 import { Button, CopyButton } from "../../components/button.tsx";
-import { Dialog, FormDialog } from "../../components/dialog.tsx";
+import { Dialog, type Ends, FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
@@ -152,7 +152,7 @@ function CreatedKey({ value, onClose }: { value: string; onClose: () => void }) 
   );
 }
 
-function RevokeKey({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: () => void; onDone: () => void }) {
+function RevokeKey({ apiKey, onClose, onDone }: Ends & { apiKey: ApiKey }) {
   const revoke = async (): Promise<void> => {
     await call("DELETE /dashboard/api-keys/{id}", { path: { id: apiKey.id } });
     say("The API key was revoked.");

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Member } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
-import { FormDialog } from "../../components/dialog.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
@@ -15,7 +15,6 @@ import { isAdmin, session } from "../../session.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 
 type Open = { kind: "invite" } | { kind: "edit" | "remove"; member: Member };
-type Done = { onClose: () => void; onDone: () => void };
 
 const roles = [
   { value: "member", label: "Member: everything but the settings of the organization" },
@@ -132,7 +131,7 @@ const columns = ({ setOpen, resend, ownId }: ColumnOptions): Column<Member>[] =>
   },
 ];
 
-function Invite({ onClose, onDone }: Done) {
+function Invite({ onClose, onDone }: Ends) {
   const invite = async (fields: FormData): Promise<void> => {
     const name = String(fields.get("name")).trim();
     const { email, invitationSent } = await call("POST /dashboard/members", {
@@ -162,7 +161,7 @@ function Invite({ onClose, onDone }: Done) {
   );
 }
 
-function EditMember({ member, onClose, onDone }: Done & { member: Member }) {
+function EditMember({ member, onClose, onDone }: Ends & { member: Member }) {
   const save = async (fields: FormData): Promise<void> => {
     const name = String(fields.get("name")).trim();
     await call("PATCH /dashboard/members/{id}", {
@@ -187,7 +186,7 @@ function EditMember({ member, onClose, onDone }: Done & { member: Member }) {
   );
 }
 
-function RemoveMember({ member, onClose, onDone }: Done & { member: Member }) {
+function RemoveMember({ member, onClose, onDone }: Ends & { member: Member }) {
   const remove = async (): Promise<void> => {
     await call("DELETE /dashboard/members/{id}", { path: { id: member.id } });
     say(`${member.email} was removed.`);

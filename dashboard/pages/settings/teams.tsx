@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Team } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
-import { FormDialog } from "../../components/dialog.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
@@ -14,7 +14,6 @@ import { isAdmin } from "../../session.ts";
 import { count, number } from "../../text/words.ts";
 
 type Open = { kind: "add" } | { kind: "rename" | "delete"; team: Team };
-type Done = { onClose: () => void; onDone: () => void };
 
 export function Teams() {
   const data = usePage({}, (query, signal) => call("GET /dashboard/teams", { query }, { signal }));
@@ -79,7 +78,7 @@ const columns = (setOpen: (open: Open) => void): Column<Team>[] => [
 
 const nameOf = (fields: FormData): string => String(fields.get("name")).trim();
 
-function AddTeam({ onClose, onDone }: Done) {
+function AddTeam({ onClose, onDone }: Ends) {
   const add = async (fields: FormData): Promise<void> => {
     const { name } = await call("POST /dashboard/teams", { body: { name: nameOf(fields) } });
     say(`The team ${name} was added.`);
@@ -92,7 +91,7 @@ function AddTeam({ onClose, onDone }: Done) {
   );
 }
 
-function RenameTeam({ team, onClose, onDone }: Done & { team: Team }) {
+function RenameTeam({ team, onClose, onDone }: Ends & { team: Team }) {
   const rename = async (fields: FormData): Promise<void> => {
     const body = { name: nameOf(fields) };
     await call("PATCH /dashboard/teams/{id}", { path: { id: team.id }, body });
@@ -114,7 +113,7 @@ function RenameTeam({ team, onClose, onDone }: Done & { team: Team }) {
   );
 }
 
-function DeleteTeam({ team, onClose, onDone }: Done & { team: Team }) {
+function DeleteTeam({ team, onClose, onDone }: Ends & { team: Team }) {
   const remove = async (): Promise<void> => {
     await call("DELETE /dashboard/teams/{id}", { path: { id: team.id } });
     say(`The team ${team.name} was deleted.`);
