@@ -46,7 +46,8 @@ describe("the keyboard alone", () => {
     while (!(await state.evaluate((list) => list === list.ownerDocument.activeElement)))
       await page.keyboard.press("Tab");
     await page.keyboard.press("a");
-    await expect.poll(() => page.getByRole("rowheader").count()).toBe(2);
+    const rows = () => page.getByRole("rowheader").count();
+    await expect.poll(rows).toBe(2);
     await tabTo(page, "Export CSV");
     await select(page, 1);
     await press(page, "Reopen");
@@ -54,6 +55,7 @@ describe("the keyboard alone", () => {
     await press(page, "Reopen");
     await page.getByText("Reopened 1 finding.").waitFor();
     await isAtHeading(page);
+    await expect.poll(rows).toBe(1);
 
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
