@@ -59,7 +59,7 @@ test("no page is loaded with another, and no file is left over", () => {
   expect([...loaded].sort()).toEqual([...files.keys()].sort());
 });
 
-test("names have a hash of the content, and the page names what its first script imports", () => {
+test("names have a hash; the page names all that its first script imports", () => {
   const preloaded = named(html, /<link rel="modulepreload" href=/);
   expect([main, ...preloaded].sort()).toEqual([...withImports(main)].sort());
   for (const path of files.keys())
