@@ -111,7 +111,7 @@ describe("Findings", () => {
     );
     for (const height of heights) expect(height).toBeGreaterThanOrEqual(36);
     for (const height of heights) expect(height).toBeLessThanOrEqual(40);
-    await page.evaluate("scrollTo(0, 170)");
+    await page.evaluate("scrollTo(0, 130)");
     const bar = await page.getByRole("group", { name: "Selection" }).boundingBox();
     const head = await page.getByRole("columnheader", { name: "Severity" }).boundingBox();
     expect(bar?.y).toBe(0);
