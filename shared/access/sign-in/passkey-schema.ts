@@ -2,7 +2,9 @@
 import * as z from "zod/mini";
 
 /** At least 16 bytes, and at most 1,023. */
-export const passkeyId = z.string().check(z.regex(/^[\w-]{22,1364}$/));
+export const passkeyId = z
+  .string()
+  .check(z.regex(/^[\w-]{22,1364}$/, "must be an id of 22 to 1364 letters, digits, hyphens and underscores"));
 
 /** Bytes in base64url. */
 const bytes = (maximum: number) => z.string().check(z.regex(/^[\w-]+$/), z.maxLength(maximum));
