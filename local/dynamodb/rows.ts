@@ -1,4 +1,5 @@
 /** Which rows a request to DynamoDB reads or writes. */
+import type { Assembly } from "../template/assembly.ts";
 
 export type Body = Readonly<Record<string, unknown>>;
 
@@ -7,6 +8,23 @@ export type RowId = string;
 
 /** The names of a table's key attributes, the partition key first. */
 export type KeyNames = (table: string) => readonly string[];
+
+type TableProperties = { KeySchema?: { AttributeName: string; KeyType: string }[] };
+
+/** The key attributes of the template's tables, partition keys first; none of unknown tables. */
+export const keyNamesIn = (assembly: Assembly): KeyNames => {
+  const namesOf = new Map(
+    assembly
+      .ofType<TableProperties>("AWS::DynamoDB::Table")
+      .map(({ logicalId, properties: { KeySchema = [] } }) => [
+        assembly.physicalId(logicalId),
+        KeySchema.toSorted((one, other) => (one.KeyType < other.KeyType ? -1 : 1)).map(
+          (each) => each.AttributeName,
+        ),
+      ]),
+  );
+  return (table) => namesOf.get(table) ?? [];
+};
 
 type Attributes = Readonly<Record<string, unknown>>;
 type Target = { TableName: string; Key?: Attributes; Item?: Attributes };

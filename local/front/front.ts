@@ -12,7 +12,7 @@ import {
   ReplyLost,
   undisturbed,
 } from "../dynamodb/behaviour.ts";
-import type { KeyNames } from "../dynamodb/rows.ts";
+import { keyNamesIn } from "../dynamodb/rows.ts";
 import { openIam, secretAccessKey } from "../iam/iam.ts";
 import { serveOnLoopback } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
@@ -52,7 +52,8 @@ export const startFront = async (options: {
   transactionKeys?: TransactionKeys;
 }): Promise<Front> => {
   const { assembly, upstreams, dynamodb = undisturbed, transactionKeys } = options;
-  const behave = openBehaviour(dynamodb, keyNamesIn(assembly));
+  const keyNames = keyNamesIn(assembly);
+  const behave = openBehaviour(dynamodb, keyNames);
   const iam = openIam(assembly);
   const pools = openPools(upstreams);
 
@@ -74,6 +75,7 @@ export const startFront = async (options: {
     const permissions = requiredPermissions(
       { service, method, url, target, body: parsed },
       assembly,
+      keyNames,
       transactionKeys,
     );
     if (permissions.length === 0) {
@@ -167,21 +169,4 @@ const reply = (response: ServerResponse, { status, headers, body }: Answer): voi
   }
   response.statusCode = status;
   response.end(body);
-};
-
-type TableProperties = { KeySchema?: { AttributeName: string; KeyType: string }[] };
-
-/** The key attributes of the template's tables, partition keys first; none of unknown tables. */
-const keyNamesIn = (assembly: Assembly): KeyNames => {
-  const namesOf = new Map(
-    assembly
-      .ofType<TableProperties>("AWS::DynamoDB::Table")
-      .map(({ logicalId, properties: { KeySchema = [] } }) => [
-        assembly.physicalId(logicalId),
-        KeySchema.toSorted((one, other) => (one.KeyType < other.KeyType ? -1 : 1)).map(
-          (each) => each.AttributeName,
-        ),
-      ]),
-  );
-  return (table) => namesOf.get(table) ?? [];
 };

@@ -1,5 +1,6 @@
 /** Which IAM permissions a request to an AWS service needs, from each service's authorization reference. */
 
+import type { KeyNames } from "../dynamodb/rows.ts";
 import type { Permission } from "../iam/iam.ts";
 import type { Context } from "../iam/policy.ts";
 import type { Assembly } from "../template/assembly.ts";
@@ -30,8 +31,9 @@ export const isService = (name: string): name is Service => Object.hasOwn(permis
 export const requiredPermissions = (
   request: AwsRequest,
   assembly: Assembly,
+  keyNames: KeyNames,
   keys: TransactionKeys = "all",
-): readonly Permission[] => permissions[request.service](request, assembly, keys);
+): readonly Permission[] => permissions[request.service](request, assembly, keyNames, keys);
 
 const arnWithin = (assembly: Assembly, service: Service, resource: string): string =>
   `arn:aws:${service}:${assembly.region}:${assembly.accountId}:${resource}`;
@@ -62,7 +64,12 @@ const entryActions: Record<string, string> = {
   Update: "dynamodb:UpdateItem",
 };
 
-const forDynamodb = (request: AwsRequest, assembly: Assembly, keys: TransactionKeys): Permission[] => {
+const forDynamodb = (
+  request: AwsRequest,
+  assembly: Assembly,
+  keyNames: KeyNames,
+  keys: TransactionKeys,
+): Permission[] => {
   const operation = operationOf(request);
   const body = request.body as TableRequest & {
     RequestItems?: Record<string, unknown>;
@@ -73,7 +80,7 @@ const forDynamodb = (request: AwsRequest, assembly: Assembly, keys: TransactionK
   const permission = (action: string, part: TableRequest): Permission => {
     const { TableName = "", IndexName, Key, Item } = part;
     const resource = table(TableName);
-    const partition = (Key ?? Item)?.[partitionKeyOf(resource, assembly)];
+    const partition = (Key ?? Item)?.[keyNames(TableName)[0] ?? ""];
     return {
       action,
       resources: [IndexName === undefined ? resource : `${resource}/index/${IndexName}`],
@@ -123,16 +130,6 @@ const attributesOf = ({
   const placeholders = `${UpdateExpression} ${ConditionExpression}`.matchAll(/(?<![.\w#])#\w+/g);
   const inExpressions = [...placeholders].map(([placeholder]) => names[placeholder] ?? placeholder);
   return [...new Set([...Object.keys(Key ?? Item ?? {}), ...inExpressions])].sort();
-};
-
-/** The name of a table's partition key; "", which names no attribute, for an unknown table. */
-const partitionKeyOf = (tableArn: string, assembly: Assembly): string => {
-  const logicalId = assembly.logicalIdOf(tableArn);
-  if (logicalId === undefined) return "";
-  const { KeySchema } = assembly.resource<{
-    KeySchema?: { AttributeName: string; KeyType: string }[];
-  }>(logicalId).properties;
-  return KeySchema?.find(({ KeyType }) => KeyType === "HASH")?.AttributeName ?? "";
 };
 
 const forSqs = (request: AwsRequest, assembly: Assembly): Permission[] => {
@@ -215,10 +212,7 @@ const forSsm = (request: AwsRequest, assembly: Assembly): Permission[] => {
   return [{ action, resources, context: { "ssm:Overwrite": String(Overwrite ?? false) } }];
 };
 
-const permissions: Record<
-  Service,
-  (request: AwsRequest, assembly: Assembly, keys: TransactionKeys) => readonly Permission[]
-> = {
+const permissions: Record<Service, typeof forDynamodb> = {
   dynamodb: forDynamodb,
   sqs: forSqs,
   scheduler: forScheduler,

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { permissionTable } from "../../bin/permissions/table.ts";
+import { keyNamesIn } from "../../local/dynamodb/rows.ts";
 import { requiredPermissions, type TransactionKeys, transactionKeys } from "../../local/front/permissions.ts";
 import { decide } from "../../local/iam/policy.ts";
 import { type Key, keys } from "../../shared/aws/table/keys.ts";
@@ -48,6 +49,7 @@ const allowedTogether = (entries: readonly Entry[], seen: TransactionKeys, stack
   const needed = requiredPermissions(
     { service: "dynamodb", method: "POST", url: "/", target: "TransactWriteItems", body: { TransactItems } },
     stack,
+    keyNamesIn(stack),
     seen,
   );
   return [...functionsOf(stack)]
