@@ -4,7 +4,7 @@
  *
  * | Transition      | State before                    | State after                                     | Caller     |
  * | --------------- | ------------------------------- | ----------------------------------------------- | ---------- |
- * | `claim`         | waiting, one attempt less       | attempted: counted, leased, due when that ends  | deliver    |
+ * | `claim`         | waiting, one attempt less       | attempted: counted, leased, due after the lease | deliver    |
  * | `finish`        | attempted by the caller         | delivered; or retrying, due; or not delivered   | deliver    |
  * | `takeBack`      | attempted by the caller         | retrying, not counted, due at a random time     | deliver    |
  * | `postpone`      | waiting, as read                | waiting, due later                              | deliver    |
@@ -46,20 +46,22 @@ const isClaimedBy = ({ token }: ClaimedAttempt): Condition => condition("#lease.
  */
 export const claim = async (
   org: number,
-  { id, succeededBefore = 0, throttled }: Delivery,
+  { id, succeededBefore = 0, throttled, dueAt = "" }: Delivery,
   attempt: number,
 ): Promise<ClaimedAttempt | undefined> => {
   const now = new Date();
   const token = randomUUID();
   const leaseEnd = secondsAfter(now, attemptLeaseSeconds);
+  // Another time in the due index costs two write units.
+  const isSoonAfter = leaseEnd <= dueAt && dueAt <= secondsAfter(now, lostAfterSeconds);
   const update = await table.attempt(
-    table.update<Delivery>(deliveries.key(org, id), {
+    table.updateAndGet<Delivery>(deliveries.key(org, id), {
       set: {
         attempts: attempt,
         failedAttempts: attempt - 1 - succeededBefore,
         lastAttemptAt: now.toISOString(),
         lease: { token, until: leaseEnd },
-        dueAt: leaseEnd,
+        dueAt: isSoonAfter ? undefined : leaseEnd,
       },
       remove: ["waits"],
       // An attempt that was taken back since the row was read may have reached some recipients.
@@ -192,7 +194,7 @@ export const discard = async (org: number, delivery: Delivery): Promise<void> =>
 /** Takes a due delivery for a message that the caller sends. Undefined when there is nothing to send. */
 export const takeDue = async (key: Key, dueAt: string): Promise<Delivery | undefined> => {
   const update = await table.attempt(
-    table.update<Delivery>(key, {
+    table.updateAndGet<Delivery>(key, {
       set: { dueAt: secondsAfter(new Date(), lostAfterSeconds) },
       if: condition("#dueAt = :dueAt", { dueAt }),
     }),
