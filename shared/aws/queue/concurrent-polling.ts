@@ -2,7 +2,7 @@ import type { Context, SQSEvent } from "aws-lambda";
 import type { Message, QueueName } from "../../contract/messages.ts";
 import { NewerVersion } from "../../contract/version.ts";
 import { withTimeOf } from "../table/patience.ts";
-import { consumeRecord, type Invocation, messageOf } from "./consume.ts";
+import { consumeRecord, type Invocation, invocationOf, messageOf } from "./consume.ts";
 import * as queue from "./queue.ts";
 
 /** Work that takes longer is most likely waiting for a server elsewhere. */
@@ -47,11 +47,11 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
   { read, handle }: BatchWorker<Q, S>,
 ): ((event: SQSEvent, context: Context) => Promise<void>) => {
   /** Begins the work on records that came together; gives the work on each. */
-  const beginAll = (records: readonly queue.Received[], context: Context): Promise<void>[] => {
+  const beginAll = (records: readonly queue.Received[], invocation: Invocation): Promise<void>[] => {
     // A record that does not parse fails alone.
     const parsed = records.map(({ body }) => parse(name, body));
     const messages = parsed.flatMap(({ message }) => message ?? []);
-    const reading = withTimeOf(context.getRemainingTimeInMillis(), () => read(messages));
+    const reading = withTimeOf(invocation.remainingSeconds() * 1000, () => read(messages));
     reading.catch(() => undefined);
     const subjectOf = async (message: Message<Q>): Promise<S> => {
       try {
@@ -63,7 +63,7 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
       }
     };
     return records.map((record, place) =>
-      consumeRecord(name, record, context, async (invocation) => {
+      consumeRecord(name, record, invocation, async () => {
         const { message, error } = parsed[place] as Parsed<Q>;
         if (message === undefined) throw error;
         await handle(message, await subjectOf(message), invocation);
@@ -72,6 +72,7 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
   };
 
   return async (event, context) => {
+    const invocation = invocationOf(context);
     const inFlight = new Set<Promise<unknown>>();
     const track = (work: Promise<unknown>): Promise<unknown> => {
       // An error leaves the message in the queue, which delivers it again.
@@ -82,7 +83,7 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
     const reserveMilliseconds = (messageTimeoutSeconds + Math.random() * stopJitterSeconds) * 1000;
     const mayPoll = () => context.getRemainingTimeInMillis() > reserveMilliseconds;
 
-    const own = beginAll(event.Records, context);
+    const own = beginAll(event.Records, invocation);
     let latest = own.map(track);
     while (!(await settleSoon(latest)) || inFlight.size > 0) {
       if (!mayPoll()) break;
@@ -92,7 +93,7 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
       }
       const records = await queue.receive(messagesPerPoll, pollSeconds).catch(() => undefined);
       if (records === undefined) break;
-      latest = beginAll(records, context).map((work, place) =>
+      latest = beginAll(records, invocation).map((work, place) =>
         track(work.then(() => queue.remove(records[place]?.receiptHandle ?? ""))),
       );
     }

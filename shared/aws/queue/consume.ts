@@ -26,25 +26,27 @@ export const consume = <Q extends QueueName>(
   handle: (message: Message<Q>, invocation: Invocation) => Promise<void>,
 ): ((event: SQSEvent, context: Context) => Promise<void>) => {
   return async (event, context) => {
+    const invocation = invocationOf(context);
     for (const record of event.Records) {
-      await consumeRecord(queue, record, context, (invocation) =>
-        handle(messageOf(queue, record.body), invocation),
-      );
+      await consumeRecord(queue, record, invocation, () => handle(messageOf(queue, record.body), invocation));
     }
   };
 };
+
+export const invocationOf = (context: Context): Invocation => ({
+  logger: new Logger(),
+  remainingSeconds: () => context.getRemainingTimeInMillis() / 1000,
+});
 
 /** Works on one record. An error is logged and thrown, and SQS delivers the message again soon. */
 export const consumeRecord = async (
   queue: QueueName,
   record: source.Received,
-  context: Context,
-  work: (invocation: Invocation) => Promise<void>,
+  { logger, remainingSeconds }: Invocation,
+  work: () => Promise<void>,
 ): Promise<void> => {
-  const logger = new Logger();
-  const invocation = { logger, remainingSeconds: () => context.getRemainingTimeInMillis() / 1000 };
   try {
-    await withTimeOf(context.getRemainingTimeInMillis(), async () => work(invocation));
+    await withTimeOf(remainingSeconds() * 1000, async () => work());
   } catch (error) {
     logger.error("message failed", {
       queue,
