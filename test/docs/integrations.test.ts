@@ -4,12 +4,17 @@ import { join } from "node:path";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { type Event, envelope } from "../../shared/alerting/senders/envelope.ts";
+import { messageOf as mailOf } from "../../shared/alerting/senders/mail.ts";
 import { noticeOf } from "../../shared/alerting/senders/notice.ts";
 import { messageOf } from "../../shared/alerting/senders/slack.ts";
 import { breachReport, hostileTexts, scanComplete, scanError } from "../alerting/notice.ts";
 import { project } from "./markdown.ts";
 
 const page = readFileSync(join(project, "docs/integrations.md"), "utf8");
+
+/** The names of what `given` has besides these fields, which spaces separate. */
+const unknown = (given: object, fields: string): string[] =>
+  Object.keys(given).filter((name) => !fields.split(" ").includes(name));
 
 describe("the code for PagerDuty", () => {
   const [, code = ""] = /```js\n(.*?)\n```/s.exec(page) ?? [];
@@ -47,6 +52,22 @@ describe("the code for PagerDuty", () => {
     }
   });
 
+  test("emits events of the form that PagerDuty publishes", () => {
+    // github.com/PagerDuty/api-schema, reference/events-v1: what may be in an event, less the service's key
+    const fields = "event_type incident_key description details client client_url contexts";
+    for (const { event } of [breachReport([{}]), scanError]) {
+      for (const each of emitted(event) as Record<string, unknown>[]) {
+        expect(unknown(each, fields)).toEqual([]);
+        expect(["trigger", "acknowledge", "resolve"]).toContain(each.event_type);
+        expect([typeof each.incident_key, typeof each.description, typeof each.details]).toEqual([
+          "string",
+          "string",
+          "object",
+        ]);
+      }
+    }
+  });
+
   test("is in ES5, which its transformers run", () => {
     expect(code).not.toMatch(/=>|`|\b(?:const|let|class|async)\b|\.\.\./);
   });
@@ -59,9 +80,6 @@ describe("a Slack message in other chats", () => {
       messageOf(noticeOf(report, { organizationName: "Acme", dashboardUrl: "https://acme.example" })),
     ),
   ) as Record<string, unknown> & { text: string; attachments: Record<string, unknown>[] };
-  const unknown = (given: object, fields: string): string[] =>
-    Object.keys(given).filter((name) => !fields.split(" ").includes(name));
-
   test("Mattermost shows its line, and a color at most", () => {
     // github.com/mattermost/mattermost, server/public/model: IncomingWebhookRequest and SlackAttachment
     expect(
@@ -81,11 +99,44 @@ describe("a Slack message in other chats", () => {
     expect(unknown(message, fields)).toEqual(["blocks", "attachments", "unfurl_links", "unfurl_media"]);
   });
 
-  test("Discord has room for its line", () => {
-    // discord.com/developers/docs/resources/webhook: content has at most 2,000 characters.
+  test("Discord takes its line, and knows no blocks", () => {
+    // github.com/discord/discord-api-spec, specs/openapi.json: SlackWebhook and WebhookSlackEmbed
+    expect(unknown(message, "text username icon_url attachments")).toEqual([
+      "blocks",
+      "unfurl_links",
+      "unfurl_media",
+    ]);
+    const shown =
+      "title title_link text color ts pretext footer footer_icon author_name author_link author_icon image_url thumb_url fields";
+    for (const attachment of message.attachments) {
+      expect(unknown(attachment, shown)).toEqual(["blocks"]);
+      expect(attachment.color).toMatch(/^#(([0-9a-fA-F]{2}){3}|([0-9a-fA-F]){3})$/);
+    }
+  });
+
+  test("its line is shorter than Discord's 2,000 and Mattermost's 16,383 characters", () => {
     for (const title of hostileTexts)
       expect(
         messageOf(noticeOf(breachReport([{ title }]), { organizationName: title })).text.length,
       ).toBeLessThan(2_000);
+  });
+});
+
+describe("a mail in the systems that take mail", () => {
+  const context = { organizationName: "Acme", dashboardUrl: "https://monitor.acme.example/api/app" };
+  const bytesOf = (breaches: number): number =>
+    Buffer.byteLength(mailOf(noticeOf(breachReport(Array(breaches).fill({})), context)).html);
+
+  test("fits into a post of Teams with twenty breaches of a person, and not with all 75", () => {
+    // github.com/MicrosoftDocs/OfficeDocs-SkypeForBusiness, Teams/limits-specifications-teams.md: Emailing a channel
+    expect(bytesOf(20)).toBeLessThan(24 * 1024);
+    expect(bytesOf(75)).toBeGreaterThan(24 * 1024);
+  });
+
+  test("has a subject of at most 200 characters, whatever the titles are", () => {
+    for (const title of hostileTexts) {
+      const { subject } = mailOf(noticeOf(breachReport([{ title }]), { organizationName: title }));
+      expect([...subject].length).toBeLessThanOrEqual(200);
+    }
   });
 });
