@@ -141,7 +141,7 @@ const takeMessages = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]>
     if (received.length === 0) return taken;
     for (const { body, receiptHandle } of received) {
       taken.push(messages[name].parse(JSON.parse(body)) as Message<Q>);
-      await queue.remove(receiptHandle);
+      await queue.remove([receiptHandle]);
     }
   }
 };

@@ -8,8 +8,8 @@ import * as queue from "./queue.ts";
 /** Work that takes longer is most likely waiting for a server elsewhere. */
 const waitBeforePollMilliseconds = 300;
 
-/** Few messages, because other invocations may be free for the rest. */
-const messagesPerPoll = 4;
+/** As many as SQS gives at once, and as a batch has. */
+const messagesPerPoll = 10;
 
 /** A poll waits this long for a message, and can delay the end of an invocation by this time. */
 const pollSeconds = 1;
@@ -38,8 +38,9 @@ type BatchWorker<Q extends QueueName, S> = {
  * too, so that any number of servers that never answer cannot block the queue.
  *
  * No message is received in the last `messageTimeoutSeconds` of the invocation, the longest time that one
- * message takes. A received message that fails stays in the queue and does not fail the invocation. If one of
- * the invocation's own messages fails, the others are deleted, so that only that one comes again.
+ * message takes. A received message that fails stays in the queue and does not fail the invocation; those that
+ * were received together are deleted together. If one of the invocation's own messages fails, the others are
+ * deleted, so that only that one comes again.
  */
 export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
   name: Q,
@@ -74,31 +75,34 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
   return async (event, context) => {
     const invocation = invocationOf(context);
     const inFlight = new Set<Promise<unknown>>();
-    const track = (work: Promise<unknown>): Promise<unknown> => {
+    const removals: Promise<unknown>[] = [];
+    const track = (work: Promise<unknown>): void => {
       // An error leaves the message in the queue, which delivers it again.
       const settled = work.catch(() => undefined).finally(() => inFlight.delete(settled));
       inFlight.add(settled);
-      return settled;
     };
     const reserveMilliseconds = (messageTimeoutSeconds + Math.random() * stopJitterSeconds) * 1000;
     const mayPoll = () => context.getRemainingTimeInMillis() > reserveMilliseconds;
 
     const own = beginAll(event.Records, invocation);
-    let latest = own.map(track);
+    own.forEach(track);
+    let latest: Promise<unknown> = Promise.allSettled(own);
     while (!(await settleSoon(latest)) || inFlight.size > 0) {
       if (!mayPoll()) break;
       if (inFlight.size >= maximumInFlight) {
         await Promise.race(inFlight);
         continue;
       }
-      const records = await queue.receive(messagesPerPoll, pollSeconds).catch(() => undefined);
+      const room = Math.min(messagesPerPoll, maximumInFlight - inFlight.size);
+      const records = await queue.receive(room, pollSeconds).catch(() => undefined);
       if (records === undefined) break;
-      latest = beginAll(records, invocation).map((work, place) =>
-        track(work.then(() => queue.remove(records[place]?.receiptHandle ?? ""))),
-      );
+      const works = beginAll(records, invocation);
+      works.forEach(track);
+      latest = removeDone(records, works);
+      removals.push(latest);
     }
-    await Promise.all(inFlight);
-    await throwFailure(event.Records, await Promise.allSettled(own));
+    await Promise.all([...inFlight, ...removals]);
+    await throwFailure(event.Records, own);
   };
 };
 
@@ -120,23 +124,32 @@ const parse = <Q extends QueueName>(name: Q, body: string): Parsed<Q> => {
  */
 const throwFailure = async (
   records: readonly queue.Received[],
-  results: readonly PromiseSettledResult<void>[],
+  works: readonly Promise<void>[],
 ): Promise<void> => {
+  const results = await Promise.allSettled(works);
   const failure = results.find((result) => result.status === "rejected");
   if (failure === undefined) return;
-  const done = records.filter((_, place) => results[place]?.status === "fulfilled");
-  // One that is not deleted comes again and finds nothing to do.
-  await Promise.allSettled(done.map(({ receiptHandle }) => queue.remove(receiptHandle)));
+  await removeDone(records, works);
   throw failure.reason;
 };
 
-/** Whether all work settles within `waitBeforePollMilliseconds`. */
-const settleSoon = async (works: readonly Promise<unknown>[]): Promise<boolean> => {
+/** Once all work is over, deletes the messages of what did not fail. One that is not deleted comes again and finds nothing to do. */
+const removeDone = async (
+  records: readonly queue.Received[],
+  works: readonly Promise<void>[],
+): Promise<void> => {
+  const results = await Promise.allSettled(works);
+  const done = records.filter((_, place) => results[place]?.status === "fulfilled");
+  await queue.remove(done.map(({ receiptHandle }) => receiptHandle)).catch(() => undefined);
+};
+
+/** Whether work is over within `waitBeforePollMilliseconds`. */
+const settleSoon = async (work: Promise<unknown>): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), waitBeforePollMilliseconds);
   });
-  const settled = Promise.all(works).then(() => true as const);
+  const settled = work.then(() => true as const);
   const result = await Promise.race([settled, timeout]);
   clearTimeout(timer);
   return result;

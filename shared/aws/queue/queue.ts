@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
   ChangeMessageVisibilityCommand,
-  DeleteMessageCommand,
+  DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
@@ -131,9 +131,11 @@ export const receive = async (atMost: number, waitSeconds: number): Promise<Rece
   }));
 };
 
-/** Deletes a received message, so that SQS does not deliver it again. */
-export const remove = async (receiptHandle: string): Promise<void> => {
-  await client().send(new DeleteMessageCommand({ QueueUrl: source(), ReceiptHandle: receiptHandle }));
+/** Deletes received messages, at most ten, so that SQS does not deliver them again. */
+export const remove = async (receiptHandles: readonly string[]): Promise<void> => {
+  if (receiptHandles.length === 0) return;
+  const Entries = receiptHandles.map((ReceiptHandle, index) => ({ Id: String(index), ReceiptHandle }));
+  await client().send(new DeleteMessageBatchCommand({ QueueUrl: source(), Entries }));
 };
 
 /** Makes a received message visible again after this many seconds, whatever its queue's visibility timeout. */
