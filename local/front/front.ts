@@ -3,7 +3,6 @@
  * caller's role, then hands it on to the emulation of the service, or refuses it as AWS does.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { buffer } from "node:stream/consumers";
 import { Pool } from "undici";
 import {
   type Answer,
@@ -58,7 +57,10 @@ export const startFront = async (options: {
   const pools = openPools(upstreams);
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await buffer(request);
+    // A sixth of the time of "node:stream/consumers", which makes a Blob.
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
     const { method = "GET", url = "/", headers } = request;
     const authorization = authorizationOf(headers.authorization);
     const { accessKeyId: caller, service } = authorization;

@@ -1,5 +1,4 @@
-import { availableParallelism } from "node:os";
-import { maximumInstancesOfWorkers } from "../lambda/definition.ts";
+import { maximumInstances, maximumInstancesOfWorkers } from "../lambda/definition.ts";
 import type { InvocationResult } from "../lambda/protocol.ts";
 import { eventOf } from "./event.ts";
 import type { Queue, TakenMessage } from "./fauxqs.ts";
@@ -19,9 +18,6 @@ export type EventSourceSettings = {
   maximumConcurrency: number | undefined;
   reportsItemFailures: boolean;
 };
-
-/** Batches at once to begin with: more would share the cores, and each instance compiles the code for itself. */
-export const initialBatches = Math.min(maximumInstancesOfWorkers, Math.max(4, 2 * availableParallelism()));
 
 /** While messages wait and no batch has begun or ended for this long, the source takes one batch more, as Lambda does. */
 const growthMilliseconds = 1000;
@@ -44,7 +40,7 @@ export const openEventSource = (settings: EventSourceSettings): EventSource => {
     settings.maximumConcurrency ?? Number.POSITIVE_INFINITY,
     maximumInstancesOfWorkers,
   );
-  let limit = Math.min(initialBatches, mostBatches);
+  let limit = Math.min(maximumInstances, mostBatches);
   let running = 0;
   /** When a batch last began or ended, or the limit grew. */
   let movedAt = 0;

@@ -6,8 +6,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { afterAll, describe, expect, test } from "vitest";
-import { maximumInstancesOfWorkers } from "../../../local/lambda/definition.ts";
-import { initialBatches } from "../../../local/sqs/event-source.ts";
+import { maximumInstances, maximumInstancesOfWorkers } from "../../../local/lambda/definition.ts";
 import { startSqs } from "../../../local/sqs/sqs.ts";
 import { openWorkerTemplate } from "../template.ts";
 
@@ -183,7 +182,7 @@ describe.concurrent("an event source", () => {
       { mapping: { BatchSize: 1 }, queue: { VisibilityTimeout: 60 }, timeoutSeconds: 60 },
     );
     await sendBatch(Array.from({ length: 10 }, (_, index) => `${index}`));
-    await expect.poll(() => running).toBe(initialBatches);
+    await expect.poll(() => running).toBe(maximumInstances);
     await expect.poll(() => running).toBe(maximumInstancesOfWorkers);
     await new Promise((resolve) => setTimeout(resolve, 1200));
     expect(running).toBe(maximumInstancesOfWorkers);
