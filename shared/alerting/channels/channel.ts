@@ -94,19 +94,10 @@ export const list = (org: number): Promise<(Channel & Key)[]> =>
   table.query<Channel & Key>({ pk: keys.channel(org, 0).pk, descending: true });
 
 /** A channel as the API shows it, without urls and secrets. */
-export const shown = (org: number, channel: Channel): AlertConfig => {
-  const { id, channel: kind, config, isEnabled } = channel;
-  const { notifyOnNewBreach, notifyOnScanComplete, notifyOnScanError } = channel;
-  return {
-    id,
-    organizationId: org,
-    channel: kind,
-    isEnabled,
-    config,
-    notifyOnNewBreach,
-    notifyOnScanComplete,
-    notifyOnScanError,
-  };
+export const shown = (org: number, row: Channel): AlertConfig => {
+  const { id, channel, config, isEnabled, notifyOnNewBreach, notifyOnScanComplete, notifyOnScanError } = row;
+  const flags = { notifyOnNewBreach, notifyOnScanComplete, notifyOnScanError };
+  return { id, organizationId: org, channel, isEnabled, config, ...flags };
 };
 
 /** How the activity log and alerts name a channel. */

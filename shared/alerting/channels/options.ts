@@ -32,16 +32,18 @@ export const setOptions = (
     if (channel === undefined) throw new Refusal("channelNotFound");
     assertFit(channel.channel, options);
     const before = channels.optionsOf(channel);
-    const changed = (Object.keys(options) as (keyof AlertOptions)[]).filter(
-      (name) => options[name] !== before[name],
-    );
+    const changed = optionNames.filter((name) => options[name] !== before[name]);
     if (changed.length === 0) return options;
     const [slot, pin] = await Promise.all([activity.slot(org), pinGrouping(org, channel)]);
     await table.transact([
       {
         update: keys.channel(org, id),
         set: { ...options, ...pin.set },
-        if: asRead({ channel: channel.channel, ...storedOptions(channel), pinned: channel.pinned }),
+        if: asRead(
+          Object.fromEntries(
+            (["channel", "pinned", ...optionNames] as const).map((name) => [name, channel[name]]),
+          ),
+        ),
       },
       ...pin.checks,
       ...activity.writes(org, slot, {
@@ -60,14 +62,7 @@ const words: Record<keyof AlertOptions, string> = {
   sensitive: "words for sensitive breaches",
   tellOwners: "messages to owners",
 };
-
-const storedOptions = ({ name, minSeverity, grouping, sensitive, tellOwners }: Channel) => ({
-  name,
-  minSeverity,
-  grouping,
-  sensitive,
-  tellOwners,
-});
+const optionNames = Object.keys(words) as (keyof AlertOptions)[];
 
 const assertFit = (kind: ChannelKind, { grouping, tellOwners }: AlertOptions): void => {
   if (kind === "webhook" && grouping !== "address")

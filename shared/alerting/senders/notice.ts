@@ -246,10 +246,10 @@ export const stolenFor = (websites: readonly string[] = []): string[] =>
 
 const findingsOf = ({ id }: ExposedEmail): string => `/findings?emailId=${id}`;
 
-const linkTo = (dashboardUrl: string | undefined, path: string, label: string): Link | undefined =>
+export const linkTo = (dashboardUrl: string | undefined, path: string, label: string): Link | undefined =>
   dashboardUrl === undefined ? undefined : { label, url: dashboardUrl + path };
 
-const shown = (count: number): string => count.toLocaleString("en-US");
+export const shown = (count: number): string => count.toLocaleString("en-US");
 
 /** "a data breach", or how many. */
 export const breachesInWords = (count: number): string =>

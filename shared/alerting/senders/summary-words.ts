@@ -5,8 +5,13 @@ import {
   asLine,
   exposedIn,
   inWords,
+  linkTo,
+  maximumOrganization,
+  maximumOrganizationInSubject,
+  maximumTitleInSubject,
   type Notice,
   type NoticeContext,
+  shown,
   stolenFor,
   subjectOf,
   threadsOf,
@@ -16,11 +21,9 @@ import type { Summary, SummaryBreach } from "./summary.ts";
 /** Entries of a message, so that Slack shows all of them (slack.ts). Of a first scan it lists the worst five breaches. */
 const maximumItems = 10;
 const maximumOfBaseline = 5;
-const maximumOrganization = 100;
-const maximumOrganizationInSubject = 60;
 
 const counted = (count: number, one: string, many: string): string =>
-  `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+  `${shown(count)} ${count === 1 ? one : many}`;
 
 const leastOf = ({ isPart = false }: Summary): string => (isPart ? "at least " : "");
 
@@ -41,9 +44,9 @@ export const noticeOfSummary = (
   const room = kind === "baseline" ? maximumOfBaseline : maximumItems - discreet.length;
   // What is left out has an entry too.
   const isCut = kind !== "baseline" && breaches.length > room;
-  const shown = breaches.slice(0, isCut ? room - 1 : room);
+  const listed = breaches.slice(0, isCut ? room - 1 : room);
   const [worst] = breaches;
-  const more = breaches.length - shown.length;
+  const more = breaches.length - listed.length;
   return {
     severity: worst?.severity,
     threads: threadsOf(discreetPeople === 0 ? breaches.map(({ breachId }) => breachId) : [], scanId),
@@ -53,20 +56,18 @@ export const noticeOfSummary = (
     lead: leadOf(summary),
     facts: [],
     items: [
-      ...shown.map((breach) => itemOf(breach, summary)),
+      ...listed.map((breach) => itemOf(breach, summary)),
       ...discreet,
       ...(more > 0
         ? [{ title: `and ${counted(more, "more breach", "more breaches")}`, details: [], url: undefined }]
         : []),
     ],
     advice: totals.findings > 0 ? adviceFor(worst?.advice) : undefined,
-    link:
-      dashboardUrl === undefined
-        ? undefined
-        : {
-            label: "See the findings",
-            url: `${dashboardUrl}/findings${scanId === undefined ? "" : `?scanId=${scanId}`}`,
-          },
+    link: linkTo(
+      dashboardUrl,
+      `/findings${scanId === undefined ? "" : `?scanId=${scanId}`}`,
+      "See the findings",
+    ),
   };
 };
 
@@ -84,10 +85,12 @@ const headlineOf = (summary: Summary, isSubject = false): string => {
     return `${what}: ${peopleOf(discreetPeople, summary)}`;
   }
   const others = breaches.length - 1 + (discreetPeople > 0 ? 1 : 0);
-  const more = others === 0 ? "" : ` and ${others.toLocaleString("en-US")} more`;
+  const more = others === 0 ? "" : ` and ${shown(others)} more`;
   const people = peopleOf(summary.people, summary);
   const what =
-    isSubject && others === 0 ? subjectOf(worst, 0, people) : `${asLine(worst.title, 50)}${more}, ${people}`;
+    isSubject && others === 0
+      ? subjectOf(worst, 0, people)
+      : `${asLine(worst.title, maximumTitleInSubject)}${more}, ${people}`;
   return `${kind === "risen" ? "Now " : ""}${inWords(worst.severity)}${what}`;
 };
 
@@ -98,10 +101,7 @@ const leadOf = (summary: Summary): string => {
   const people = peopleOf(totals.people, summary);
   const found = `${counted(totals.findings, "finding", "findings")} of ${people}`;
   if (kind === "risen") {
-    const again =
-      reopened === 0
-        ? ""
-        : ` Acknowledged findings that are open again: ${reopened.toLocaleString("en-US")}.`;
+    const again = reopened === 0 ? "" : ` Acknowledged findings that are open again: ${shown(reopened)}.`;
     return `The severity of a breach has risen. It concerns ${people}.${again}${why}`;
   }
   // What a scan found besides one person in a sensitive breach is not known.
@@ -109,7 +109,7 @@ const leadOf = (summary: Summary): string => {
     return breaches.length === 0 && totals.people === 1 ? why.trim() : `New in all: ${found}.${why}`;
   const counts = severities.flatMap((severity) => {
     const count = bySeverity?.[severity] ?? 0;
-    return count === 0 ? [] : [`${count.toLocaleString("en-US")} ${severity}`];
+    return count === 0 ? [] : [`${shown(count)} ${severity}`];
   });
   return `Checked ${counted(totalEmails, "address", "addresses")}: ${found} (${counts.join(", ")}).${why}`;
 };
@@ -120,7 +120,7 @@ const itemOf = (
 ): Notice["items"][number] => {
   const rest = people - named.length;
   const names = named.map((address) => asLine(address, 254));
-  const others = rest > 0 ? [`and ${leastOf(summary)}${rest.toLocaleString("en-US")} more`] : [];
+  const others = rest > 0 ? [`and ${leastOf(summary)}${shown(rest)} more`] : [];
   return {
     title: `${asLine(title, 200)} · ${severity} · ${peopleOf(people, summary)}`,
     details: [
