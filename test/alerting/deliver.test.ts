@@ -11,6 +11,7 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { channelNotOpened } from "../../shared/contract/log-lines.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
+import { recordCapacity } from "../aws/table/engine.ts";
 import reports from "../cases/reports.json" with { type: "json" };
 import {
   createOrganization,
@@ -72,6 +73,15 @@ const deliveryFor = async (kind: "slack" | "webhook") => {
     deliver: (attempt: number) => deliverOne({ ...message, attempt }, settings),
   };
 };
+
+test("a first attempt that arrives costs three requests, two of them writes, and three write units", async () => {
+  const { deliver, row } = await deliveryFor("webhook");
+  const capacity = recordCapacity();
+  await deliver(1);
+  // The due index is written once, when the delivery leaves it.
+  expect(capacity.take()).toEqual({ calls: 3, readUnits: 3, writeUnits: 3 });
+  expect(await row()).toMatchObject({ status: "delivered", attempts: 1 });
+});
 
 test("an attempt that Slack throttles is not counted and backs off ever longer", async () => {
   const delivery = await deliveryFor("slack");
