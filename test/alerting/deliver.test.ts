@@ -74,7 +74,7 @@ const deliveryFor = async (kind: "slack" | "webhook") => {
   };
 };
 
-test("a first attempt that arrives costs three requests, two of them writes, and three write units", async () => {
+test("a first attempt that arrives costs three requests and three write units", async () => {
   const { deliver, row } = await deliveryFor("webhook");
   const capacity = recordCapacity();
   await deliver(1);
