@@ -55,7 +55,7 @@ export const claim = async (
   // Another time in the due index costs two write units.
   const isSoonAfter = leaseEnd <= dueAt && dueAt <= secondsAfter(now, lostAfterSeconds);
   const update = await table.attempt(
-    table.updateAndGet<Delivery>(deliveries.key(org, id), {
+    table.update<Delivery>(deliveries.key(org, id), {
       set: {
         attempts: attempt,
         failedAttempts: attempt - 1 - succeededBefore,
@@ -194,7 +194,7 @@ export const discard = async (org: number, delivery: Delivery): Promise<void> =>
 /** Takes a due delivery for a message that the caller sends. Undefined when there is nothing to send. */
 export const takeDue = async (key: Key, dueAt: string): Promise<Delivery | undefined> => {
   const update = await table.attempt(
-    table.updateAndGet<Delivery>(key, {
+    table.update<Delivery>(key, {
       set: { dueAt: secondsAfter(new Date(), lostAfterSeconds) },
       if: condition("#dueAt = :dueAt", { dueAt }),
     }),

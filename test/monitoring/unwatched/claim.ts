@@ -4,6 +4,6 @@ import type { Domain } from "../../../shared/monitoring/domains/domain.ts";
 
 /** The domain as a scan claims it. */
 export const claim = (org: number, { id }: Domain): Promise<Domain> =>
-  table.updateAndGet<Domain>(keys.domain(org, id), {
+  table.update<Domain>(keys.domain(org, id), {
     set: { plannedByScan: 1, planAt: new Date().toISOString(), planState: "fetching" },
   });
