@@ -160,7 +160,7 @@ const startServices = async (
     started(startParameters({ assembly, directory: data.kept, given: givenParameters(assembly) })),
     started(startOutbox({ directory: join(data.path, "outbox") })),
   ]);
-  const scheduler = await started(startScheduler({ assembly, lambda, sqs, speed, directory: data.kept }));
+  const scheduler = await started(startScheduler({ assembly, lambda, speed, directory: data.kept }));
   const front = await started(
     startFront({
       assembly,

@@ -1,20 +1,14 @@
 /**
  * EventBridge Scheduler: its REST API on a free loopback port, the template's schedules, and their firing at
- * Lambda functions. A target is only reached if the schedule's role allows it. Expressions other than `rate()`
- * are refused.
- *
- * Every schedule has a clock of its own, which starts with its creation or latest update and runs `speed`
- * times faster. One firing makes up for all occurrences that were missed while the service was down.
+ * Lambda functions. One firing makes up for all occurrences that were missed while the service was down, or while
+ * the function was still at work.
  */
+import type { IncomingMessage } from "node:http";
 import { openKeptFile } from "../kept-file.ts";
 import type { Lambda } from "../lambda/lambda.ts";
-import { listenOnLoopback } from "../loopback.ts";
-import type { Sqs } from "../sqs/sqs.ts";
+import { listenOnLoopback, type Reply } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
-import { createApi } from "./api.ts";
-import { openFiring } from "./firing.ts";
-import { Refused } from "./refusal.ts";
-import { createSchedule, type Definition, defaultGroup, keyOf, type Schedule, storedOf } from "./schedule.ts";
+import { type Definition, intervalOf, nextOccurrence, ownTime, type Schedule } from "./schedule.ts";
 import { reachTarget } from "./target.ts";
 
 export type Scheduler = {
@@ -24,93 +18,149 @@ export type Scheduler = {
   close(): Promise<void>;
 };
 
+/** `isKept` false: one of the template's, which begin anew with every run. */
+type Timed = Schedule & { isKept: boolean; timer?: NodeJS.Timeout; firedAt: number };
+
+/** Faster than this a schedule only burns the machine's few cores; occurrences in between are left out. */
+const shortestIntervalMilliseconds = 250;
+
+/** setTimeout takes no more. */
+const longestTimerMilliseconds = 2 ** 31 - 1;
+
+const defaultGroup = "default";
+
 /** `directory` keeps schedules that were made through the API; undefined: they end with the process. */
 export const startScheduler = async (settings: {
   assembly: Assembly;
   lambda: Pick<Lambda, "invoke">;
-  sqs: Pick<Sqs, "send">;
   speed: number;
   directory: string | undefined;
   report?: (line: string) => void;
 }): Promise<Scheduler> => {
-  const { assembly, lambda, sqs, speed, directory, report = console.error } = settings;
+  const { assembly, lambda, speed, directory, report = console.error } = settings;
   const closing = new AbortController();
-  const arnOf = ({ group, name }: Schedule): string =>
-    `arn:aws:scheduler:${assembly.region}:${assembly.accountId}:schedule/${group}/${name}`;
+  const targets = { assembly, lambda, speed, report, closing: closing.signal };
+  /** By group and name. */
+  const schedules = new Map<string, Timed>();
+  let isFiring = false;
 
-  const targets = { assembly, lambda, sqs, speed, arnOf, report, closing: closing.signal };
-  const schedules = new Map<string, Schedule>();
-  const firing = openFiring({
-    speed,
-    reach: (schedule, occurrence) => reachTarget(targets, schedule, occurrence),
-    onFired: ({ isKept }) => {
-      if (isKept) saveSoon();
-    },
-  });
-  const remove = (schedule: Schedule): void => {
-    firing.disarm(schedule);
-    schedules.delete(keyOf(schedule.group, schedule.name));
-  };
-  const put = (name: string, definition: Definition, origin: Parameters<typeof createSchedule>[2]) => {
-    const schedule = createSchedule(name, definition, origin, speed);
-    const key = keyOf(schedule.group, name);
-    const replaced = schedules.get(key);
-    if (replaced !== undefined) remove(replaced);
-    schedules.set(key, schedule);
-    firing.arm(schedule);
-    return schedule;
-  };
   const file = await openKeptFile(directory, "schedules.json", () =>
-    [...schedules.values()].filter(({ isKept }) => isKept).map(storedOf),
+    [...schedules.values()]
+      .filter(({ isKept }) => isKept)
+      .map(({ isKept: _kept, timer: _timer, firedAt: _fired, ...schedule }) => schedule),
   );
-  let saving: NodeJS.Timeout | undefined;
-  /** Saves after a moment, together with other changes. */
-  const saveSoon = (): void => {
-    clearTimeout(saving);
-    saving = setTimeout(() => {
-      file.save().catch((error) => report(`The schedules could not be saved: ${error.message}`));
-    }, saveDelayMilliseconds);
+
+  /** Sets the timer of a schedule's next occurrence, once firing has begun. */
+  const arm = (schedule: Timed): void => {
+    if (!isFiring || schedules.get(keyOf(schedule)) !== schedule) return;
+    const { modifiedAt, firedAt } = schedule;
+    const occurrence = nextOccurrence(schedule);
+    const dueAt = Math.max(
+      modifiedAt + (occurrence - modifiedAt) / speed,
+      firedAt + shortestIntervalMilliseconds,
+    );
+    const rest = Math.max(0, dueAt - Date.now());
+    const next = () => (rest > longestTimerMilliseconds ? arm(schedule) : fire(schedule, occurrence));
+    schedule.timer = setTimeout(next, Math.min(rest, longestTimerMilliseconds));
   };
-  for (const { logicalId, properties } of assembly.ofType<Definition & { Name?: string }>(
-    "AWS::Scheduler::Schedule",
-  )) {
-    const { Name: _, ...definition } = properties;
-    put(assembly.physicalId(logicalId), definition, { isKept: false });
-  }
+
+  const fire = async (schedule: Timed, occurrence: number): Promise<void> => {
+    schedule.firedAt = Date.now();
+    schedule.handledUntil = Math.max(occurrence, ownTime(schedule, schedule.firedAt, speed));
+    if (schedule.isKept)
+      file.save().catch((error) => report(`The schedules could not be saved: ${error.message}`));
+    await reachTarget(targets, schedule).catch((error) =>
+      report(`Schedule ${schedule.name}: ${error.message}`),
+    );
+    arm(schedule);
+  };
+
+  const put = (schedule: Schedule, isKept: boolean): void => {
+    intervalOf(schedule.definition);
+    const key = keyOf(schedule);
+    clearTimeout(schedules.get(key)?.timer);
+    const timed = { ...schedule, isKept, firedAt: 0 };
+    // What a run with a higher speed has done can lie in this run's future.
+    timed.handledUntil = Math.min(timed.handledUntil, ownTime(timed, Date.now(), speed));
+    schedules.set(key, timed);
+    arm(timed);
+  };
+
+  for (const { logicalId, properties } of assembly.ofType<Definition>("AWS::Scheduler::Schedule"))
+    put(newSchedule(assembly.physicalId(logicalId), properties), false);
   try {
-    for (const stored of (await file.read()) ?? [])
-      put(stored.name, stored.definition, { isKept: true, stored });
+    for (const stored of (await file.read()) ?? []) put(stored, true);
   } catch (error) {
     throw new Error(
       `${file.path} can't be read (${(error as Error).message}): restore it, or choose other data with --data DIR.`,
     );
   }
 
-  const api = createApi({ groups: groupsOf(assembly), schedules, put, remove, arnOf, save: file.save });
-  const server = await listenOnLoopback(async (request, body) => {
-    try {
-      return await api(request.method ?? "GET", new URL(request.url ?? "/", "http://127.0.0.1"), body);
-    } catch (error) {
-      if (error instanceof Refused) return error.reply;
-      throw error;
+  const answer = async ({ method, url = "/" }: IncomingMessage, body: Buffer): Promise<Reply> => {
+    const { pathname, searchParams } = new URL(url, "http://127.0.0.1");
+    const name = decodeURIComponent(pathname.replace(/^\/schedules\/?/, ""));
+    if (name === "") return { status: 200, body: { Schedules: list(schedules.values(), searchParams) } };
+    const definition = body.length === 0 ? undefined : (JSON.parse(body.toString()) as Definition);
+    const group = definition?.GroupName ?? searchParams.get("groupName") ?? defaultGroup;
+    const found = schedules.get(keyOf({ group, name }));
+    if (found !== undefined && method === "POST")
+      return refuse(409, "ConflictException", `Schedule ${name} already exists.`);
+    if (found === undefined && method !== "POST")
+      return refuse(404, "ResourceNotFoundException", `Schedule ${name} does not exist.`);
+    if (method === "GET")
+      return { status: 200, body: { ...found?.definition, Name: name, GroupName: group } };
+    if (definition === undefined) {
+      clearTimeout(found?.timer);
+      schedules.delete(keyOf({ group, name }));
+    } else {
+      try {
+        put(newSchedule(name, definition), true);
+      } catch (error) {
+        return refuse(400, "ValidationException", (error as Error).message);
+      }
     }
-  });
+    await file.save();
+    const { region, accountId } = assembly;
+    const ScheduleArn = `arn:aws:scheduler:${region}:${accountId}:schedule/${group}/${name}`;
+    return { status: 200, body: { ScheduleArn } };
+  };
+
+  const server = await listenOnLoopback(answer);
   return {
     endpoint: server.url,
-    begin: () => firing.begin(schedules.values()),
+    begin: () => {
+      isFiring = true;
+      for (const schedule of schedules.values()) arm(schedule);
+    },
     close: async () => {
+      isFiring = false;
       closing.abort();
-      firing.end(schedules.values());
+      for (const { timer } of schedules.values()) clearTimeout(timer);
       await server.close();
-      clearTimeout(saving);
       await file.save();
     },
   };
 };
 
-const saveDelayMilliseconds = 500;
+const keyOf = ({ group, name }: Pick<Schedule, "group" | "name">): string => `${group}/${name}`;
 
-const groupsOf = (assembly: Assembly): Set<string> => {
-  const groups = assembly.ofType("AWS::Scheduler::ScheduleGroup");
-  return new Set([defaultGroup, ...groups.map(({ logicalId }) => assembly.physicalId(logicalId))]);
+const newSchedule = (name: string, definition: Definition): Schedule => {
+  const now = Date.now();
+  const { GroupName: group = defaultGroup } = definition;
+  return { name, group, definition, modifiedAt: now, handledUntil: now - 1 };
 };
+
+/** All at once, in the order of their names. */
+const list = (schedules: Iterable<Schedule>, query: URLSearchParams): object[] => {
+  const wanted = query.get("ScheduleGroup");
+  return [...schedules]
+    .filter(({ group }) => wanted === null || group === wanted)
+    .map(({ name, group }) => ({ Name: name, GroupName: group }))
+    .sort((one, other) => (one.Name < other.Name ? -1 : 1));
+};
+
+const refuse = (status: number, type: string, message: string): Reply => ({
+  status,
+  headers: { "x-amzn-errortype": type },
+  body: { Message: message },
+});
