@@ -1,7 +1,6 @@
 import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readRoutes } from "../local/gateway/routes.ts";
-import { openAssembly } from "../local/template/assembly.ts";
+import { type Assembly, openAssembly } from "../local/template/assembly.ts";
 
 export type Resources = {
   /** Each watches one metric, which is what AWS charges for. */
@@ -35,14 +34,6 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
   const capped = polled.filter(({ ScalingConfig }) => ScalingConfig !== undefined).length;
   const alarms = propertiesOf("AWS::CloudWatch::Alarm");
   const rates = propertiesOf<{ ScheduleExpression: string }>("AWS::Scheduler::Schedule");
-  const [api] = assembly.ofType("AWS::ApiGateway::RestApi");
-  const routes = api === undefined ? [] : readRoutes(assembly, assembly.physicalId(api.logicalId), "api").all;
-  const rateOf = (isIncluded: (route: (typeof routes)[number]) => boolean): number =>
-    routes.filter(isIncluded).reduce((sum, { limit }) => sum + (limit?.requestsPerSecond ?? Number.NaN), 0);
-  const isOfPage = ({ authorizer }: { authorizer?: unknown }): boolean => authorizer === undefined;
-  const files = Math.max(
-    ...routes.filter(isOfPage).map(({ limit }) => limit?.requestsPerSecond ?? Number.NaN),
-  );
   const authorizer = propertiesOf<{ FunctionName: string; MemorySize: number }>("AWS::Lambda::Function").find(
     ({ FunctionName }) => FunctionName.endsWith("-authorize"),
   );
@@ -52,13 +43,30 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
     hasSecret: assembly.ofType("AWS::SecretsManager::Secret").length > 0,
     scheduledRunsPerHour: rates.reduce((sum, { ScheduleExpression }) => sum + perHour(ScheduleExpression), 0),
     polledQueues: { capped, uncapped: polled.length - capped },
-    requestsPerSecond: {
-      authorized: rateOf((route) => !isOfPage(route)),
-      files,
-      page: rateOf(isOfPage) - files,
-    },
+    requestsPerSecond: limitsOf(assembly),
     authorizerMegabytes: authorizer?.MemorySize ?? Number.NaN,
     largestPageFile: Math.max(...pageFiles.map((file) => statSync(join(assemblyDirectory, file)).size)),
+  };
+};
+
+type MethodSetting = { HttpMethod: string; ResourcePath: string; ThrottlingRateLimit: number };
+
+/** A method has its own limit, or the stage's. Those without the authorizer are the page's. */
+const limitsOf = (assembly: Assembly): Resources["requestsPerSecond"] => {
+  const [stage] = assembly.ofType<{ MethodSettings: MethodSetting[] }>("AWS::ApiGateway::Stage");
+  const [usual, ...own] = stage?.properties.MethodSettings ?? [];
+  const methods = assembly.ofType<{ AuthorizerId?: string }>("AWS::ApiGateway::Method");
+  const ofPage = methods.filter(({ properties }) => properties.AuthorizerId === undefined);
+  const isOfPage = ({ ResourcePath }: MethodSetting): boolean => ResourcePath.startsWith("/~1app");
+  const sumOf = (some: MethodSetting[], methodCount: number): number =>
+    some.reduce((sum, { ThrottlingRateLimit }) => sum + ThrottlingRateLimit, 0) +
+    (methodCount - some.length) * (usual?.ThrottlingRateLimit ?? Number.NaN);
+  const [ownOfPage, others] = [own.filter(isOfPage), own.filter((setting) => !isOfPage(setting))];
+  const files = Math.max(...ownOfPage.map(({ ThrottlingRateLimit }) => ThrottlingRateLimit));
+  return {
+    authorized: sumOf(others, methods.length - ofPage.length),
+    files,
+    page: sumOf(ownOfPage, ofPage.length) - files,
   };
 };
 

@@ -1,5 +1,5 @@
 /** What an API's MinimumCompressionSize turns on: compressed answers and compressed requests. */
-import { constants, deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
+import { constants, gunzipSync, gzipSync, inflateSync } from "node:zlib";
 import type { HttpReply } from "./gateway-response.ts";
 import { Refused } from "./refusal.ts";
 import { type GatewayRequest, headerOf, maximumBodyBytes } from "./request.ts";
@@ -27,23 +27,16 @@ export const decompress = (
   }
 };
 
-/**
- * The answer, compressed if it is long enough and not compressed yet, and if the client accepts compression.
- */
+/** The answer, compressed if it is long enough and not compressed yet, and if the client accepts gzip. */
 export const compress = (reply: HttpReply, request: GatewayRequest, minimumBytes: number): HttpReply => {
   const isEncoded = reply.headers.some(([name]) => name.toLowerCase() === "content-encoding");
-  if (reply.body.length < Math.max(1, minimumBytes) || isEncoded) return reply;
-  const accepted = (headerOf(request, "accept-encoding") ?? "")
-    .toLowerCase()
-    .split(",")
-    .filter((entry) => !/;\s*q=0(\.0*)?\s*$/.test(entry))
-    .map((entry) => entry.split(";")[0]?.trim());
-  const encoding = ["gzip", "deflate"].find((candidate) => accepted.includes(candidate));
-  if (encoding === undefined) return reply;
-  const pack = encoding === "gzip" ? gzipSync : deflateSync;
+  const isAccepted = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(
+    headerOf(request, "accept-encoding") ?? "",
+  );
+  if (reply.body.length < Math.max(1, minimumBytes) || isEncoded || !isAccepted) return reply;
   return {
     ...reply,
-    headers: [...reply.headers, ["Content-Encoding", encoding]],
-    body: pack(reply.body, { level: constants.Z_BEST_SPEED }),
+    headers: [...reply.headers, ["Content-Encoding", "gzip"]],
+    body: gzipSync(reply.body, { level: constants.Z_BEST_SPEED }),
   };
 };

@@ -1,6 +1,6 @@
 /**
  * The template's REST API on 127.0.0.1: routes, authorizer, Lambda proxy integrations and gateway responses,
- * with Amazon API Gateway's limits. Not emulated: caching, access logs, the account's own limit of requests.
+ * with Amazon API Gateway's limits of sizes. Not emulated: caching, access logs, limits of requests a second.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Lambda } from "../lambda/lambda.ts";
@@ -48,11 +48,7 @@ export const startGateway = async ({
 }: GatewayOptions): Promise<Gateway> => {
   const api = readApi(assembly);
   const responses = readGatewayResponses(assembly);
-  const integration = {
-    lambda,
-    isBinary: api.isBinary,
-    isCompressing: api.minimumCompressionBytes !== undefined,
-  };
+  const integration = { lambda, isBinary: api.isBinary };
 
   const reply = async (
     request: GatewayRequest,
@@ -62,8 +58,7 @@ export const startGateway = async ({
     try {
       refuseLongHeaders(incoming);
       const routed = api.route(request);
-      const { authorizer, admit } = routed.route;
-      if (!admit()) throw new Refused({ type: "THROTTLED" });
+      const { authorizer } = routed.route;
       const context = authorizer && (await authorize(lambda, authorizer, routed));
       return await integrate(integration, routed, context, body);
     } catch (error) {
@@ -120,7 +115,7 @@ const readApi = (assembly: Assembly): Api => {
   const apiId = assembly.physicalId(api.logicalId);
   const stage = declaredStage.properties.StageName;
   const { accountId, region } = assembly;
-  const routes = readRoutes(assembly, apiId, stage);
+  const routes = readRoutes(assembly, apiId);
   const binaryMediaTypes = new Set(api.properties.BinaryMediaTypes);
   return {
     stage,

@@ -51,12 +51,9 @@ export const readRequest = (incoming: IncomingMessage): GatewayRequest => {
   const forwardedFor = sent
     .filter(([name]) => name.toLowerCase() === "x-forwarded-for")
     .map(([, value]) => value);
-  const sentValue = (header: string): string | undefined =>
-    sent.find(([name]) => name.toLowerCase() === header)?.[1];
-  // Clients may choose the id, and the trace of a request and whether it is sampled.
-  const chosenId = sentValue("x-amzn-requestid");
+  // Clients may choose the id.
+  const chosenId = sent.find(([name]) => name.toLowerCase() === "x-amzn-requestid")?.[1];
   const id = chosenId !== undefined && uuid.test(chosenId) ? chosenId : randomUUID();
-  const root = `Root=1-${Math.floor(receivedAt / 1000).toString(16)}-${randomBytes(12).toString("hex")}`;
   return {
     id,
     extendedId: randomBytes(9).toString("base64"),
@@ -65,7 +62,6 @@ export const readRequest = (incoming: IncomingMessage): GatewayRequest => {
     path: pathname,
     headers: [
       ...sent.filter(([name]) => !gatewayHeaders.has(name.toLowerCase())),
-      ...(sentValue("x-amzn-trace-id") === undefined ? [["X-Amzn-Trace-Id", root] as Pairs[number]] : []),
       ["X-Forwarded-For", [...forwardedFor, sourceIp].join(", ")],
       ["X-Forwarded-Port", String(incoming.socket.localPort)],
       ["X-Forwarded-Proto", "http"],

@@ -3,20 +3,16 @@
 import { statementsOf } from "../iam/iam.ts";
 import { decide } from "../iam/policy.ts";
 import type { Assembly } from "../template/assembly.ts";
-import { admitWithin, type Limit, readLimits } from "./throttle.ts";
 
 export type Route = {
   /** The resource's path as declared: `/v1/emails/{id}`. */
   resourcePath: string;
   resourceId: string;
   functionArn: string;
-  /** Whether the function's own permissions, or the role of the integration, let the API invoke it. */
+  /** Whether the role of the integration lets the API invoke it. */
   isInvocable: boolean;
   timeoutSeconds: number;
   authorizer: Authorizer | undefined;
-  limit: Limit | undefined;
-  /** Takes a request from the limit; false: none was left. */
-  admit(): boolean;
 };
 
 export type Authorizer = {
@@ -25,7 +21,6 @@ export type Authorizer = {
 };
 
 export type RouteTable = {
-  all: readonly Route[];
   /** The route of a raw path without the stage, and its path parameters, still encoded. */
   find(method: string, path: string): { route: Route; parameters: Record<string, string> } | undefined;
 };
@@ -52,10 +47,8 @@ type Node = { path: string; id: string; children: Map<string, Node>; methods: Ma
 const defaultTimeoutMilliseconds = 29_000;
 
 /** Throws for what is not emulated: methods other than Lambda proxies, authorizers other than REQUEST. */
-export const readRoutes = (assembly: Assembly, apiId: string, stage: string): RouteTable => {
+export const readRoutes = (assembly: Assembly, apiId: string): RouteTable => {
   const arnPrefix = `arn:aws:execute-api:${assembly.region}:${assembly.accountId}:${apiId}`;
-  const isInvocable = readPermissions(assembly);
-  const limitOf = readLimits(assembly);
   const { root, nodes } = readTree(assembly, `${apiId}-root`);
 
   const readAuthorizer = (id: string): Authorizer => {
@@ -66,36 +59,29 @@ export const readRoutes = (assembly: Assembly, apiId: string, stage: string): Ro
     const functionArn = functionOf(found.properties.AuthorizerUri);
     return {
       functionArn,
-      isInvocable: isInvocable(functionArn, `${arnPrefix}/authorizers/${id}`),
+      isInvocable: isPermitted(assembly, functionArn, `${arnPrefix}/authorizers/${id}`),
     };
   };
 
   for (const { logicalId, properties } of assembly.ofType<MethodProperties>("AWS::ApiGateway::Method")) {
     const { HttpMethod, Integration, AuthorizerId } = properties;
     const node = nodes.get(properties.ResourceId);
-    if (node === undefined || Integration?.Type !== "AWS_PROXY" || Integration.Uri === undefined) {
-      throw new Error(`Method ${logicalId} is not a Lambda proxy of a resource of the API`);
+    const { Type, Uri, Credentials: roleArn, TimeoutInMillis } = Integration ?? {};
+    if (node === undefined || Type !== "AWS_PROXY" || Uri === undefined || roleArn === undefined) {
+      throw new Error(`Method ${logicalId} is not a Lambda proxy with a role, of a resource of the API`);
     }
-    const functionArn = functionOf(Integration.Uri);
-    const method = HttpMethod === "ANY" ? "*" : HttpMethod;
-    const limit = limitOf(node.path, HttpMethod);
+    const functionArn = functionOf(Uri);
     node.methods.set(HttpMethod, {
       resourcePath: node.path,
       resourceId: node.id,
       functionArn,
-      isInvocable:
-        Integration.Credentials === undefined
-          ? isInvocable(functionArn, `${arnPrefix}/${stage}/${method}${node.path}`)
-          : isInvocableWith(assembly, Integration.Credentials, functionArn),
-      timeoutSeconds: (Integration.TimeoutInMillis ?? defaultTimeoutMilliseconds) / 1000,
+      isInvocable: isInvocableWith(assembly, roleArn, functionArn),
+      timeoutSeconds: (TimeoutInMillis ?? defaultTimeoutMilliseconds) / 1000,
       authorizer: AuthorizerId === undefined ? undefined : readAuthorizer(AuthorizerId),
-      limit,
-      admit: limit === undefined ? () => true : admitWithin(limit),
     });
   }
 
   return {
-    all: [...nodes.values()].flatMap(({ methods }) => [...methods.values()]),
     find: (method, path) => {
       const segments = path.split("/").slice(1);
       // A slash at the end makes no difference.
@@ -107,19 +93,16 @@ export const readRoutes = (assembly: Assembly, apiId: string, stage: string): Ro
   };
 };
 
-/** Gives whether a function's permissions let the API invoke it on behalf of a source with this ARN. */
-const readPermissions = (assembly: Assembly): ((functionArn: string, sourceArn: string) => boolean) => {
-  const permissions = assembly.ofType<PermissionProperties>("AWS::Lambda::Permission");
-  return (functionArn, sourceArn) => {
-    const functionName = functionArn.split(":")[6];
-    return permissions.some(
+/** Whether a function's permissions let the API invoke it on behalf of a source with this ARN. */
+const isPermitted = (assembly: Assembly, functionArn: string, sourceArn: string): boolean =>
+  assembly
+    .ofType<PermissionProperties>("AWS::Lambda::Permission")
+    .some(
       ({ properties: { FunctionName, Principal, SourceArn = "*" } }) =>
-        (FunctionName === functionArn || FunctionName === functionName) &&
+        FunctionName === functionArn &&
         Principal === "apigateway.amazonaws.com" &&
         decide([{ Effect: "Allow", Action: "*", Resource: SourceArn }], "", sourceArn) === "allow",
     );
-  };
-};
 
 /** Whether API Gateway may assume a role, and the role may invoke the function. */
 const isInvocableWith = (assembly: Assembly, roleArn: string, functionArn: string): boolean => {
