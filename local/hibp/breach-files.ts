@@ -11,8 +11,8 @@ export type Breaches = {
   byName: ReadonlyMap<string, Breach>;
   /** Domain → alias → breach names; domain and alias in lower case. */
   domains: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
-  /** Address in lower case → domains of the websites whose logins were taken from it. */
-  stealerLogs: ReadonlyMap<string, readonly string[]>;
+  /** Domain → alias → domains of the websites whose logins were taken from it. */
+  stealerLogs: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 };
 
 /**
@@ -24,72 +24,58 @@ export const openBreachFiles = async (
   directory: string,
   report: (line: string) => void,
 ): Promise<() => Promise<Breaches>> => {
-  const paths: Paths = {
-    catalog: join(directory, "catalog.json"),
-    accounts: join(directory, "accounts.json"),
-    stealerLogs: join(directory, "stealer-logs.json"),
-  };
-
-  const loadOrKeep = async (lastGood: Promise<Breaches>): Promise<Breaches> => {
-    try {
-      return await load(paths);
-    } catch (error) {
-      report(`${(error as Error).message} The last good breaches stay in use.`);
-      return lastGood;
-    }
-  };
-
-  let version = await versionOf(...Object.values(paths));
-  let latest = load(paths);
+  let version = await versionOf(directory);
+  let latest = load(directory);
   await latest;
   return async () => {
-    const found = await versionOf(...Object.values(paths));
+    const found = await versionOf(directory);
     if (found !== version) {
       version = found;
-      latest = loadOrKeep(latest);
+      const lastGood = latest;
+      latest = load(directory).catch((error: Error) => {
+        report(`${error.message} The last good breaches stay in use.`);
+        return lastGood;
+      });
     }
     return latest;
   };
 };
 
-type Paths = Record<"catalog" | "accounts" | "stealerLogs", string>;
+const catalogFile = "catalog.json";
+const accountsFile = "accounts.json";
+const stealerLogsFile = "stealer-logs.json";
 
-const load = async (paths: Paths): Promise<Breaches> => {
-  const catalog = readCatalog(await readJson(paths.catalog), paths.catalog);
-  const accounts = readAccounts(await readJson(paths.accounts), paths.accounts);
-  const isThere = (await versionOf(paths.stealerLogs)) !== "missing";
-  const stealerLogs = readAccounts(isThere ? await readJson(paths.stealerLogs) : {}, paths.stealerLogs);
+const load = async (directory: string): Promise<Breaches> => {
+  const catalog = readCatalog(...(await readJson(directory, catalogFile)));
+  const accounts = readAccounts(...(await readJson(directory, accountsFile)));
+  const stealerLogs = readAccounts(...(await readJson(directory, stealerLogsFile, {})));
   return {
     catalog,
     byName: new Map(catalog.map((breach) => [breach.Name.toLowerCase(), breach])),
     domains: groupByDomain(accounts),
-    stealerLogs: new Map(
-      [...stealerLogs].map(([address, websites]) => [address.toLowerCase(), websites.toSorted()]),
-    ),
+    stealerLogs: groupByDomain(stealerLogs),
   };
 };
 
 /** A text that changes whenever one of the files does. */
-const versionOf = async (...paths: string[]): Promise<string> => {
-  const versions = await Promise.all(
-    paths.map(async (path) => {
-      const file = await stat(path, { bigint: true }).catch(() => undefined);
-      return file ? `${file.ino}/${file.mtimeNs}/${file.size}` : "missing";
-    }),
-  );
-  return versions.join(" ");
+const versionOf = async (directory: string): Promise<string> => {
+  const versions = [catalogFile, accountsFile, stealerLogsFile].map(async (name) => {
+    const file = await stat(join(directory, name), { bigint: true }).catch(() => undefined);
+    return `${file?.ino}/${file?.mtimeNs}/${file?.size}`;
+  });
+  return (await Promise.all(versions)).join(" ");
 };
 
-const readJson = async (path: string): Promise<unknown> => {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new Error(
-      error.code === "ENOENT" ? `${path} does not exist.` : `${path} can't be read: ${error.code}.`,
-    );
-  });
+/** What a file holds, and its path. */
+const readJson = async (directory: string, name: string, missing?: unknown): Promise<[unknown, string]> => {
+  const path = join(directory, name);
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return [JSON.parse((await readFile(path, "utf8")).replace(/^\uFEFF/, "")), path];
   } catch (error) {
-    throw new Error(`${path} is not valid JSON: ${(error as Error).message}.`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" && missing !== undefined) return [missing, path];
+    if (code === "ENOENT") throw new Error(`${path} does not exist.`);
+    throw new Error(code ? `${path} can't be read: ${code}.` : `${path} is not valid JSON: ${message}.`);
   }
 };
 
