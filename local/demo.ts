@@ -4,16 +4,7 @@ import { join } from "node:path";
 import { fillDemo } from "./demo-data.ts";
 
 /** Ids and the API key of the demo organization. */
-export type Demo = {
-  organizationId: number;
-  domainId: number;
-  keyId: number;
-  key: string;
-  userId: number;
-  teamIds: readonly number[];
-  /** Whether it has its addresses, scans and findings. */
-  isFilled: true;
-};
+export type Demo = { organizationId: number; domainId: number; keyId: number; key: string; userId: number };
 
 type Settings = {
   /** Where what was made is noted. */
@@ -27,6 +18,8 @@ type Settings = {
 
 type AdminSettings = Pick<Settings, "port" | "signal">;
 
+type Listed = { id: number; name?: string; label?: string; revokedAt?: string | null };
+
 type Admin = (...args: string[]) => Promise<Record<string, unknown>>;
 
 const projectDirectory = join(import.meta.dirname, "..");
@@ -36,46 +29,30 @@ const userEmail = "you@demo.example";
 const teams = ["Engineering", "Finance"];
 
 /**
- * Makes the demo organization with its verified domain, a key, a user, and invented addresses and findings
- * through the admin command line and the API, or finds the one that an earlier run made. Each step is noted in
- * `directory` at once, so that an interrupted start goes on where it was. Rejects with the admin command's
- * sentence.
+ * Finds the demo organization that an earlier run made and noted in `directory`, or makes one through the admin
+ * command line and the API: a verified domain, a key, a user, and invented addresses and findings. Rejects with the
+ * admin command's sentence.
  */
 export const createDemo = async (settings: Settings): Promise<Demo> => {
   const file = join(settings.directory, "demo.json");
   const admin = adminOf(settings);
-  let demo = await stillThere(await readDemo(file), admin);
-  const note = async (more: Partial<Demo>): Promise<void> => {
-    demo = { ...demo, ...more };
-    await writeFile(file, JSON.stringify(demo), { mode: 0o600 });
-  };
-
-  if (demo.organizationId === undefined) {
-    await note({ organizationId: (await admin("org", "create", "--name", name)).id as number });
-  }
-  const organization = ["--org", String(demo.organizationId)];
-  if (demo.domainId === undefined) {
-    const domain = await admin("domain", "add", ...organization, "--name", domainName, "--verified");
-    await note({ domainId: domain.id as number });
-  }
-  if (demo.key === undefined) {
-    const { id, key } = await admin("key", "create", ...organization, "--label", name);
-    await note({ keyId: id as number, key: key as string });
-  }
-  if (demo.userId === undefined) {
-    const user = await admin("user", "create", ...organization, "--email", userEmail, "--name", "You");
-    await note({ userId: user.id as number });
-  }
-  while ((demo.teamIds ?? []).length < teams.length) {
-    const { teamIds = [] } = demo;
-    const team = await admin("team", "create", ...organization, "--name", teams[teamIds.length] ?? "");
-    await note({ teamIds: [...teamIds, team.id as number] });
-  }
-  if (demo.isFilled === undefined) {
-    await fillDemo(demo as Demo, settings);
-    await note({ isFilled: true });
-  }
-  return demo as Demo;
+  const noted = await readDemo(file);
+  if (noted !== undefined && (await isWhole(noted, admin))) return noted;
+  const create = async (noun: string, verb: string, ...args: string[]) =>
+    (await admin(noun, verb, ...args)) as { id: number; key: string };
+  const { id: organizationId } = await create("org", "create", "--name", name);
+  const ofOrganization = ["--org", String(organizationId)];
+  const domain = await create("domain", "add", ...ofOrganization, "--name", domainName, "--verified");
+  const { id: keyId, key } = await create("key", "create", ...ofOrganization, "--label", name);
+  const user = await create("user", "create", ...ofOrganization, "--email", userEmail, "--name", "You");
+  const teamIds: number[] = [];
+  for (const team of teams)
+    teamIds.push((await create("team", "create", ...ofOrganization, "--name", team)).id);
+  const demo = { organizationId, domainId: domain.id, keyId, key, userId: user.id };
+  await fillDemo({ ...demo, teamIds }, settings);
+  // Last: a start that was interrupted leaves an unfinished organization, and the next start makes another one.
+  await writeFile(file, JSON.stringify(demo), { mode: 0o600 });
+  return demo;
 };
 
 /** A link with which a browser signs in as the demo organization's user, once and within 15 minutes. */
@@ -105,33 +82,28 @@ export const describeDemo = ({ domainId, key }: Demo, signInLink: string, url: s
   ].join("\n");
 };
 
-/** The noted steps that still hold: the table may be another one by now, the key revoked, the user removed. */
-const stillThere = async (noted: Partial<Demo>, admin: Admin): Promise<Partial<Demo>> => {
-  if (noted.organizationId === undefined) return {};
-  const { organizations } = (await admin("org", "list")) as { organizations: { id: number; name: string }[] };
-  if (!organizations.some((each) => each.id === noted.organizationId && each.name === name)) return {};
-  const organization = ["--org", String(noted.organizationId)];
-  const [{ users }, { keys }] = (await Promise.all([
-    admin("user", "list", ...organization),
-    admin("key", "list", ...organization),
-  ])) as [{ users: { id: number }[] }, { keys: { id: number; label: string; revokedAt: string | null }[] }];
-  const hasUser = users.some(({ id }) => id === noted.userId);
-  const hasKey = keys.some(
-    ({ id, label, revokedAt }) => id === noted.keyId && label === name && revokedAt === null,
+/** Whether the table, which may be another one by now, has the organization with its key and its user. */
+const isWhole = async ({ organizationId, keyId, userId }: Demo, admin: Admin): Promise<boolean> => {
+  const listed = async (noun: string, ...args: string[]) =>
+    (await admin(noun, "list", ...args))[`${noun === "org" ? "organization" : noun}s`] as Listed[];
+  const organizations = await listed("org");
+  if (!organizations.some((each) => each.id === organizationId && each.name === name)) return false;
+  const ofOrganization = ["--org", String(organizationId)];
+  const [users, keys] = await Promise.all([
+    listed("user", ...ofOrganization),
+    listed("key", ...ofOrganization),
+  ]);
+  return (
+    users.some(({ id }) => id === userId) &&
+    keys.some(({ id, label, revokedAt }) => id === keyId && label === name && revokedAt === null)
   );
-  const { userId, keyId, key, ...rest } = noted;
-  return {
-    ...rest,
-    ...(hasUser && userId !== undefined && { userId }),
-    ...(hasKey && keyId !== undefined && key !== undefined && { keyId, key }),
-  };
 };
 
-const readDemo = async (file: string): Promise<Partial<Demo>> => {
+const readDemo = async (file: string): Promise<Demo | undefined> => {
   try {
     return JSON.parse(await readFile(file, "utf8"));
   } catch {
-    return {};
+    return undefined;
   }
 };
 
