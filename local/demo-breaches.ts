@@ -6,43 +6,9 @@ import { builtInBreaches } from "./hibp/hibp.ts";
 const name = "ExamplePayroll";
 const dayMilliseconds = 86_400_000;
 
-/** Invented people of the breach, whose addresses the demo organization watches. */
-export const payrollPeople = [
-  "Adele Goldberg",
-  "Alonzo Church",
-  "Anita Borg",
-  "Annie Easley",
-  "Betty Holberton",
-  "Carol Shaw",
-  "Charles Bachman",
-  "Dorothy Vaughan",
-  "Elizabeth Feinler",
-  "Evelyn Boyd",
-  "Fernando Corbato",
-  "Gladys West",
-  "Ivan Sutherland",
-  "Jean Sammet",
-  "John Backus",
-  "Karen Jones",
-  "Kathleen Booth",
-  "Ken Iverson",
-  "Lynn Conway",
-  "Mary Jackson",
-  "Mary Keller",
-  "Maurice Wilkes",
-  "Niklaus Wirth",
-  "Peter Naur",
-  "Ruth Teitelbaum",
-  "Sophie Wilson",
-  "Stephanie Shirley",
-  "Tony Hoare",
-] as const;
-
-/** Aliases of the breach that nobody watches. */
+/** The people of the breach, whom the demo organization watches, and aliases that nobody watches. */
+const payrollPeople = join(import.meta.dirname, "demo/payroll-people.csv");
 const unwatched = ["ida.rhodes", "intern", "jean.bartik", "kay.mcnulty", "marlyn.meltzer", "scanner"];
-
-/** Such as `mary.keller` for Mary Keller. */
-export const aliasOf = (owner: string): string => owner.toLowerCase().replaceAll(" ", ".");
 
 /** Writes the files, unless an earlier start did: a breach keeps its dates. Resolves to their directory. */
 export const writeDemoBreaches = async (dataDirectory: string, now = new Date()): Promise<string> => {
@@ -79,8 +45,9 @@ export const writeDemoBreaches = async (dataDirectory: string, now = new Date())
       "Salutations",
     ],
   };
-  const names = [...payrollPeople.map(aliasOf), ...unwatched];
-  const accounts = Object.fromEntries(names.map((alias) => [`${alias}@demo.example`, [name]]));
+  const watched = (await readFile(payrollPeople, "utf8")).match(/^.+@demo\.example/gm) ?? [];
+  const addresses = [...watched, ...unwatched.map((alias) => `${alias}@demo.example`)];
+  const accounts = Object.fromEntries(addresses.map((address) => [address, [name]]));
   await write("catalog.json", [...catalog, breach]);
   await write("stealer-logs.json", await read("stealer-logs.json"));
   // Last: what is there then is whole.

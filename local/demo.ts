@@ -26,7 +26,6 @@ const projectDirectory = join(import.meta.dirname, "..");
 const name = "Demo";
 const domainName = "demo.example";
 const userEmail = "you@demo.example";
-const teams = ["Engineering", "Finance"];
 
 /**
  * Finds the demo organization that an earlier run made and noted in `directory`, or makes one through the admin
@@ -45,11 +44,8 @@ export const createDemo = async (settings: Settings): Promise<Demo> => {
   const domain = await create("domain", "add", ...ofOrganization, "--name", domainName, "--verified");
   const { id: keyId, key } = await create("key", "create", ...ofOrganization, "--label", name);
   const user = await create("user", "create", ...ofOrganization, "--email", userEmail, "--name", "You");
-  const teamIds: number[] = [];
-  for (const team of teams)
-    teamIds.push((await create("team", "create", ...ofOrganization, "--name", team)).id);
   const demo = { organizationId, domainId: domain.id, keyId, key, userId: user.id };
-  await fillDemo({ ...demo, teamIds }, settings);
+  await fillDemo(key, settings);
   // Last: a start that was interrupted leaves an unfinished organization, and the next start makes another one.
   await writeFile(file, JSON.stringify(demo), { mode: 0o600 });
   return demo;
