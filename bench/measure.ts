@@ -54,9 +54,9 @@ const take = async (
 const warmPart = 0.4;
 
 export const time = async (bench: Bench, measuring: Measuring): Promise<Timed> => {
-  const { fullName } = functionOf(bench, measuring);
+  const { name } = functionOf(bench, measuring);
   const cpu = (): number => {
-    const ids = instancesOf(bench.service.process.pid ?? 0).get(fullName) ?? [];
+    const ids = instancesOf(bench.service.process.pid ?? 0).get(name) ?? [];
     return ids.reduce((sum, id) => sum + cpuMilliseconds(id), 0);
   };
   const times: number[] = [];
@@ -84,7 +84,7 @@ export const dollarsOf = (bench: Bench, measuring: Measuring, measured: Counted 
     readUnits: measured.readUnits,
     writeUnits: measured.writeUnits,
     milliseconds: measured.p50,
-    megabytes: functionOf(bench, measuring).megabytes,
+    megabytes: functionOf(bench, measuring).memoryMegabytes,
   });
 
 /** The columns of `countedCells`, which tests compare with what is stored. */

@@ -2,34 +2,37 @@ import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type ScanRecord, scans } from "../shared/scanning/record.ts";
 import { engineClient, tableOf } from "./database.ts";
+import { until } from "./measure.ts";
 import type { Bench } from "./service.ts";
-
-const lookAgainMilliseconds = 200;
 
 /** Waits for the end of a scan by reading the engine directly, so that the meter counts the scan alone. */
 export const scanEnds = async (
   { engine, assembly, seeded }: Bench,
   scanId: number,
-  seconds = 3_600,
-): Promise<ScanRecord> => {
+): Promise<ScanRecord | undefined> => {
   const client = engineClient(engine.url);
   const look = new GetItemCommand({
     TableName: tableOf(assembly).name,
     Key: marshall(scans.key(seeded.org, scanId)),
     ConsistentRead: true,
   });
-  const deadline = Date.now() + seconds * 1000;
-  try {
-    for (;;) {
-      const { Item } = await client.send(look);
-      const scan = Item && (unmarshall(Item) as ScanRecord);
-      const status = scan && scans.groupOf(scan).status;
-      if (scan !== undefined && (status === "completed" || status === "failed")) return scan;
-      if (Date.now() > deadline)
-        throw new Error(`Scan ${scanId} did not end within ${seconds} s: ${JSON.stringify(scan)}`);
-      await new Promise((resolve) => setTimeout(resolve, lookAgainMilliseconds));
-    }
-  } finally {
-    client.destroy();
-  }
+  let scan: ScanRecord | undefined;
+  const isOver = async (): Promise<boolean> => {
+    const { Item } = await client.send(look);
+    scan = Item && (unmarshall(Item) as ScanRecord);
+    return scan !== undefined && ["completed", "failed"].includes(scans.groupOf(scan).status);
+  };
+  await until(isOver, { minutes: 60, what: `scan ${scanId}` }).finally(() => client.destroy());
+  return scan;
+};
+
+/** Starts a scan and waits for its end; gives its id. Throws unless it completes with so many new findings. */
+export const scan = async (bench: Bench, newFindings: number): Promise<number> => {
+  const started = await bench.api.send({ method: "POST", path: "/scans" });
+  if (started.status !== 201) throw new Error(`The scan did not start: ${JSON.stringify(started.body)}`);
+  const id = Number(started.body.scanJobId);
+  const ended = await scanEnds(bench, id);
+  if (ended && scans.groupOf(ended).status === "completed" && ended.newBreachesFound === newFindings)
+    return id;
+  throw new Error(`The scan was to complete with ${newFindings} findings: ${JSON.stringify(ended)}`);
 };

@@ -165,7 +165,7 @@ const workersOf = (assemblyDirectory: string): ReadonlySet<string> => {
     [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers].map(({ name }) => {
       const info = functions.get(name);
       if (info === undefined) throw new Error(`There is no function ${name}`);
-      return info.fullName;
+      return info.name;
     }),
   );
 };

@@ -2,7 +2,8 @@
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import { upstreamBreach as upstreamForm } from "../../shared/monitoring/hibp/breach.ts";
-import { entryOf } from "../../shared/monitoring/hibp/catalog.ts";
+import { stateKey } from "../../shared/monitoring/hibp/breach-details.ts";
+import { digestOf, entryOf } from "../../shared/monitoring/hibp/catalog.ts";
 import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
 import { type Row, smallScans } from "./shape.ts";
 
@@ -32,12 +33,16 @@ export const upstreamBreach = (id: number) => ({
 /** The severity of a breach as a level. */
 export const levelOfBreach = (id: number): number => levelOf(upstreamForm.parse(upstreamBreach(id)).severity);
 
-/** The catalog as a sync has left it, so that the next one announces nothing and changes no row. */
+/** The catalog as a sync has left it long ago: the next one announces nothing and changes no row, and instances cache details. */
 export const catalogRows = function* (): Generator<Row> {
+  const listed = new Map<string, ReturnType<typeof entryOf>>();
   for (let id = 1; id <= breachCount; id++) {
-    const { details, hash } = entryOf(upstreamForm.parse(upstreamBreach(id)));
-    const { name, title, domain } = details;
-    yield { ...keys.breach(id), ...details, id };
-    yield { ...keys.breachName(name), id, hash, title, domain };
+    const entry = entryOf(upstreamForm.parse(upstreamBreach(id)));
+    const { name, title, domain } = entry.details;
+    listed.set(name, entry);
+    yield { ...keys.breach(id), ...entry.details, id };
+    yield { ...keys.breachName(name), id, hash: entry.hash, title, domain };
   }
+  const recorded = { token: "seeded", at: "2000-01-01T00:00:00.000Z" };
+  yield { ...stateKey(), digest: digestOf(listed), token: recorded.token, recorded };
 };

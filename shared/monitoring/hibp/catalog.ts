@@ -166,7 +166,7 @@ export const entryOf = (details: BreachDetails): Entry => ({
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
 /** A digest of the list that does not depend on its order. */
-const digestOf = (listed: Listed): string =>
+export const digestOf = (listed: Listed): string =>
   hashOf(JSON.stringify([...listed].map(([name, { hash }]) => [name, hash]).sort()));
 
 /** name → id of these breaches. New names get an id; concurrent calls agree on it. */
