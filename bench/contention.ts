@@ -5,8 +5,7 @@ import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { buildApp } from "fauxqs";
 import { undisturbed } from "../local/dynamodb/behaviour.ts";
 import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
-import { type Observe, startBehavingDynamodb } from "../local/harness/behaving-dynamodb.ts";
-import { serveOnLoopback } from "../local/loopback.ts";
+import { startBehavingDynamodb } from "../local/harness/behaving-dynamodb.ts";
 import { startParameters } from "../local/parameters/parameters.ts";
 import { openAssembly } from "../local/template/assembly.ts";
 import { administrator } from "../shared/access/activity/actor.ts";
@@ -37,36 +36,14 @@ const chunks = 10;
 const addresses = chunks * blockSize;
 const channels = 20;
 const mostRatioOfConflicts = 1.2;
-/** A transaction near the end of a worker's time has more tries than this. */
-const mostTriesOfWorker = 60;
 const invocationSeconds = 300;
 
 const callsAtOnce = 50;
 const mostSeconds = 3;
 
-/** `mostTries`: of one transaction. */
-type Watched = { transactions: number; tries: number; mostTries: number };
-
-/** Counts the tries of transactions. */
-const watchTransactions = (): { observe: Observe; take: () => Watched } => {
-  let triesOf = new Map<unknown, number>();
-  return {
-    observe: (operation, { ClientRequestToken: token }) => {
-      if (operation === "TransactWriteItems") triesOf.set(token, (triesOf.get(token) ?? 0) + 1);
-    },
-    take: () => {
-      const each = [...triesOf.values()];
-      triesOf = new Map();
-      const tries = each.reduce((sum, count) => sum + count, 0);
-      return { transactions: each.length, tries, mostTries: Math.max(0, ...each) };
-    },
-  };
-};
-
 /** `letNext`: the next scan finds four breaches of each address of this half, with conflicts or without. */
 type Contended = {
   org: number;
-  take: () => Watched;
   letNext: (half: 0 | 1, conflicts: boolean) => void;
 };
 
@@ -83,15 +60,13 @@ const contend = async <R>(
     const opened = openAssembly(directory, { region: "us-east-1", accountId: "000000000000" });
     const engine = await startDynamodb({ assembly: opened, directory: database.directory });
     stops.push(engine.close);
-    const { observe, take } = watchTransactions();
     const behaviour = { ...undisturbed, latency };
-    const behaving = await startBehavingDynamodb(engine.endpoint, behaviour, observe);
+    const behaving = await startBehavingDynamodb(engine.endpoint, behaviour);
     stops.push(behaving.close);
     const hibp = await startUpstream({}, domainNames);
     stops.push(hibp.close);
-    const secrets = await serveOnLoopback((_, response) => response.end('{"SecretString":"key"}'));
-    stops.push(secrets.close);
-    const parameters = await startParameters({ assembly: opened, directory: undefined });
+    const given = { "/bench/hibp-key": "key" };
+    const parameters = await startParameters({ assembly: opened, directory: undefined, given });
     stops.push(parameters.close);
     const queues = buildApp({ logger: false });
     const queuesUrl = await queues.listen({ host: "127.0.0.1", port: 0 });
@@ -99,7 +74,6 @@ const contend = async <R>(
     Object.assign(process.env, {
       AWS_ENDPOINT_URL_DYNAMODB: behaving.url,
       AWS_ENDPOINT_URL_SQS: queuesUrl,
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
       AWS_ENDPOINT_URL_SSM: parameters.endpoint,
       CHANNEL_KEY_PARAMETER: "/bench/channel-key",
       AWS_REGION: "us-east-1",
@@ -107,7 +81,7 @@ const contend = async <R>(
       AWS_SECRET_ACCESS_KEY: "local",
       TABLE_NAME: tableOf(directory).name,
       HIBP_BASE_URL: hibp.url,
-      HIBP_API_KEY_SECRET_ARN: "arn:aws:secretsmanager:us-east-1:000000000000:secret:hibp",
+      HIBP_API_KEY_PARAMETER: "/bench/hibp-key",
     });
     const sqs = new SQSClient();
     for (const name of Object.keys(messages) as QueueName[]) {
@@ -119,7 +93,7 @@ const contend = async <R>(
       const accounts = Object.entries(accountsOfBreaches(addresses, 4));
       hibp.accounts = Object.fromEntries(accounts.filter((_, index) => index % 2 <= half));
     };
-    return await act({ org: database.seeded.org, take, letNext });
+    return await act({ org: database.seeded.org, letNext });
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
@@ -159,18 +133,17 @@ const atOnce = async (acts: readonly (() => Promise<unknown>)[]) => {
   return { seconds, failures };
 };
 
-const scan = async ({ org, take }: Contended) => {
+const scan = async ({ org }: Contended) => {
   await start(org, "manual", administrator);
   for (const message of await takeMessages("scan-plans")) await plan(message, invocation());
   const checks = await takeMessages("scan-checks");
-  take();
   const { seconds, failures } = await atOnce(
     checks.map((message) => () => withTimeOf(invocationSeconds * 1000, () => check(message, invocation()))),
   );
-  return { chunks: checks.length, seconds: Math.max(...seconds), failures, watched: take() };
+  return { chunks: checks.length, seconds: Math.max(...seconds), failures };
 };
 
-const people = async ({ org, take }: Contended): Promise<Cell[]> => {
+const people = async ({ org }: Contended): Promise<Cell[]> => {
   const domainId = (await domains.list(org))[0]?.id ?? 0;
   const calls = Array.from({ length: callsAtOnce }, (_, index) => () => {
     if (index % 10 < 4)
@@ -184,34 +157,20 @@ const people = async ({ org, take }: Contended): Promise<Cell[]> => {
   for (const count of [10, 20, callsAtOnce]) {
     await Promise.all(Array.from({ length: count }, () => domains.list(org)));
   }
-  take();
   const { seconds, failures } = await atOnce(calls);
-  const watched = take();
   const p95 = Number(quantile(seconds, 0.95).toFixed(2));
   return [
     "20 acknowledgements, 10 additions, 5 assignments, 15 lists",
-    Number(quantile(seconds, 0.5).toFixed(2)),
     p95,
-    Number(Math.max(...seconds).toFixed(2)),
     failures.length,
-    round(watched.tries / watched.transactions),
-    watched.mostTries,
     [verdict("p95", p95, mostSeconds), verdict("failures", failures.length, 0)].join(", "),
   ];
 };
 
 const scanCells = (
   conflicts: string,
-  { chunks, seconds, failures, watched }: Awaited<ReturnType<typeof scan>>,
-): Cell[] => [
-  conflicts,
-  chunks,
-  round(seconds),
-  watched.transactions,
-  watched.tries - watched.transactions,
-  watched.mostTries,
-  failures.length,
-];
+  { chunks, seconds, failures }: Awaited<ReturnType<typeof scan>>,
+): Cell[] => [conflicts, chunks, round(seconds), failures.length];
 
 const note = `The service's code in one process, without HTTP and functions. The table takes ${latency.read} ms for a read, ${latency.write} for a write and ${latency.transaction} for a transaction.`;
 
@@ -232,32 +191,18 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
   });
   const verdicts = [
     verdict("ratio", Number((scanned.seconds / without.seconds).toFixed(2)), mostRatioOfConflicts),
-    verdict("tries", scanned.watched.mostTries, mostTriesOfWorker),
     verdict("failures", scanned.failures.length, 0),
   ];
   return [
     {
       title: `${callsAtOnce} calls of one organization at the same moment`,
-      columns: [
-        "Calls",
-        "p50 s",
-        "p95 s",
-        "Most s",
-        "Failed",
-        "Tries a transaction",
-        "Most tries",
-        "Targets",
-      ],
+      columns: ["Calls", "p95 s", "Failed", "Targets"],
       rows: [crowd],
       notes: [note],
     },
     {
       title: `A scan of ${addresses.toLocaleString("en-US")} addresses, half of them in four new breaches each, with ${channels} alert channels`,
-      columns: ["Conflicts", "Chunks", "Seconds", "Transactions", "Refused tries"].concat([
-        "Most tries",
-        "Failed",
-        "Targets",
-      ]),
+      columns: ["Conflicts", "Chunks", "Seconds", "Failed", "Targets"],
       rows: [
         [...scanCells("none", without), ""],
         [...scanCells("as on AWS", scanned), verdicts.join(", ")],
