@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BehaviourSettings } from "./dynamodb/behaviour.ts";
 import { type TransactionKeys, transactionKeys } from "./front/permissions.ts";
-import { type PlanName, plans } from "./hibp/plans.ts";
+import { type PlanName, planNames } from "./hibp/plans.ts";
 
 /** What the options of `npm start` come to. */
 export type Settings = {
@@ -92,11 +92,9 @@ export const readCommandLine = (
   if (values.memory && values.data !== undefined) {
     throw new Error("--memory keeps no data, so it can't be used with --data.");
   }
-  if (values["hibp-url"] !== undefined && values.breaches !== undefined) {
-    throw new Error("--breaches is for the embedded HIBP server, so it can't be used with --hibp-url.");
-  }
-  if (values["hibp-url"] !== undefined && values.plan !== undefined) {
-    throw new Error("--plan is for the embedded HIBP server, so it can't be used with --hibp-url.");
+  for (const option of ["breaches", "plan"] as const) {
+    if (values["hibp-url"] !== undefined && values[option] !== undefined)
+      throw new Error(`--${option} is for the embedded HIBP server, so it can't be used with --hibp-url.`);
   }
   const readDirectory = (option: string, path: string | undefined) => {
     if (path === "") throw new Error(`${option} must name a directory, not "".`);
@@ -116,7 +114,7 @@ export const readCommandLine = (
     nameServer: values.dns === undefined ? undefined : readNameServer(values.dns),
     hibpUrl: values["hibp-url"] === undefined ? undefined : readHibpUrl(values["hibp-url"]),
     breachesDirectory: readDirectory("--breaches", values.breaches),
-    plan: values.plan === undefined ? undefined : readPlan(values.plan),
+    plan: values.plan === undefined ? undefined : readChoice("--plan", values.plan, planNames),
     dynamodb: {
       conflicts: true,
       latency: readLatency(values["table-latency"] ?? "0/0/0"),
@@ -127,7 +125,7 @@ export const readCommandLine = (
       ),
       indexLag: readNumber("--index-lag", values["index-lag"] ?? "0", (value) => /^\d{1,5}$/.test(value)),
     },
-    transactionKeys: readTransactionKeys(values["transaction-keys"] ?? "all"),
+    transactionKeys: readChoice("--transaction-keys", values["transaction-keys"] ?? "all", transactionKeys),
     identityProvider: readProvider(values["oidc-issuer"], values["oidc-client-id"]),
     withDemo: !values["no-demo"],
   };
@@ -181,11 +179,13 @@ const readLatency = (value: string): BehaviourSettings["latency"] => {
   return { read: Number(read), write: Number(write), transaction: Number(transaction) };
 };
 
-const readTransactionKeys = (value: string): TransactionKeys => {
-  const found = transactionKeys.find((each) => each === value);
-  if (found === undefined) {
-    throw new Error(`--transaction-keys must be ${transactionKeys.join(", ")}, not "${value}".`);
-  }
+const readChoice = <Choice extends string>(
+  option: string,
+  value: string,
+  choices: readonly Choice[],
+): Choice => {
+  const found = choices.find((each) => each === value);
+  if (found === undefined) throw new Error(`${option} must be ${choices.join(" or ")}, not "${value}".`);
   return found;
 };
 
@@ -203,13 +203,6 @@ const readNameServer = (value: string): string => {
     throw new Error(`--dns takes an IPv4 address and a port, such as 127.0.0.1:5353, not "${value}".`);
   }
   return value;
-};
-
-const readPlan = (value: string): PlanName => {
-  if (!Object.hasOwn(plans, value)) {
-    throw new Error(`--plan must be ${Object.keys(plans).join(" or ")}, not "${value}".`);
-  }
-  return value as PlanName;
 };
 
 const readHibpUrl = (value: string): string => {

@@ -31,9 +31,6 @@ const embeddedHibpKey = "00000000000000000000000000000000";
 /** Mail only goes to the outbox. The name is reserved (RFC 2606), so that it can't be anybody's. */
 const senderEmail = "alerts@breach-monitor.example";
 
-/** Requests cost nothing here, so tests may send as many as they like. */
-const requestsPerSecond = "10000";
-
 /** Starts all parts, in the order in which they need each other, and prints what a person has to know. */
 export const run = async (settings: Settings, lifetime: Lifetime): Promise<void> => {
   await checkPort(settings.port);
@@ -104,7 +101,6 @@ const prepare = async (
 /** The values of `cdk deploy -c` with which a local run is synthesized. */
 const contextOf = ({ identityProvider, transactionKeys }: Settings): Record<string, string> => ({
   senderEmail,
-  requestsPerSecond,
   // With guards nothing would be written in a transaction.
   ...(transactionKeys === "none" && { keyGuards: "false" }),
   ...(identityProvider && {

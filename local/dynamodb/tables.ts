@@ -1,5 +1,4 @@
 /** Makes the template's tables on a DynamoDB-compatible server. */
-import { setTimeout as pause } from "node:timers/promises";
 import {
   type AttributeDefinition,
   CreateTableCommand,
@@ -9,7 +8,6 @@ import {
   type KeySchemaElement,
   ResourceNotFoundException,
   type TableDescription,
-  UpdateTableCommand,
 } from "@aws-sdk/client-dynamodb";
 import type { Assembly } from "../template/assembly.ts";
 
@@ -20,7 +18,7 @@ type TableProperties = {
   GlobalSecondaryIndexes?: GlobalSecondaryIndex[];
 };
 
-/** Creates missing tables and indexes. Rejects if an existing table has other keys. */
+/** Creates missing tables. Rejects if an existing table has other keys or indexes. */
 export const createTables = async (assembly: Assembly, endpoint: string): Promise<void> => {
   const client = new DynamoDBClient({
     endpoint,
@@ -32,7 +30,7 @@ export const createTables = async (assembly: Assembly, endpoint: string): Promis
       const name = assembly.physicalId(logicalId);
       const found = await describeTable(client, name);
       if (found === undefined) await createTable(client, name, properties);
-      else await completeTable(client, name, properties, found);
+      else checkTable(name, properties, found);
     }
   } finally {
     client.destroy();
@@ -64,38 +62,13 @@ const createTable = async (
   );
 };
 
-const completeTable = async (
-  client: DynamoDBClient,
-  name: string,
-  properties: TableProperties,
-  found: TableDescription,
-): Promise<void> => {
-  if (describeKeys(found.KeySchema) !== describeKeys(properties.KeySchema)) {
+/** Rejects unless the table on disk is laid out as the template says. */
+const checkTable = (name: string, properties: TableProperties, found: TableDescription): void => {
+  if (layoutOf(found) !== layoutOf(properties)) {
     throw new Error(
-      `The table ${name} on disk has other keys than the template. Start with another --data directory.`,
+      `The table ${name} on disk has other keys or indexes than the template. Start with another --data directory.`,
     );
   }
-  const present = new Set(found.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
-  for (const index of properties.GlobalSecondaryIndexes ?? []) {
-    if (present.has(index.IndexName)) continue;
-    await client.send(
-      new UpdateTableCommand({
-        TableName: name,
-        AttributeDefinitions: properties.AttributeDefinitions,
-        GlobalSecondaryIndexUpdates: [{ Create: pickIndex(index) }],
-      }),
-    );
-    await waitForIndexes(client, name);
-  }
-};
-
-/** DynamoDB Local makes indexes one at a time, and answers no query of one before. */
-const waitForIndexes = async (client: DynamoDBClient, name: string): Promise<void> => {
-  const isMade = async (): Promise<boolean> =>
-    (await describeTable(client, name))?.GlobalSecondaryIndexes?.every(
-      ({ IndexStatus = "ACTIVE" }) => IndexStatus === "ACTIVE",
-    ) ?? true;
-  while (!(await isMade())) await pause(50);
 };
 
 /** The template's index without what the engine does not know (throughput settings, insights). */
@@ -105,5 +78,11 @@ const pickIndex = ({ IndexName, KeySchema, Projection }: GlobalSecondaryIndex): 
   Projection,
 });
 
-const describeKeys = (keys: KeySchemaElement[] | undefined): string =>
-  JSON.stringify(keys?.map(({ AttributeName, KeyType }) => [KeyType, AttributeName]).sort());
+const layoutOf = ({ KeySchema, GlobalSecondaryIndexes = [] }: TableProperties | TableDescription): string =>
+  JSON.stringify([
+    keysOf(KeySchema),
+    GlobalSecondaryIndexes.map((index) => [index.IndexName, keysOf(index.KeySchema)]).sort(),
+  ]);
+
+const keysOf = (keys: KeySchemaElement[] = []): string[] =>
+  keys.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`).sort();

@@ -1,6 +1,7 @@
 /** The plans of Have I Been Pwned as of 2026, each at its smallest size of note. */
 
-export type PlanName = "core" | "pro" | "high-rpm";
+export const planNames = ["core", "pro", "high-rpm"] as const;
+export type PlanName = (typeof planNames)[number];
 
 export type Plan = {
   name: string;

@@ -28,24 +28,10 @@ export type Iam = {
   refusal(accessKeyId: string, permission: Permission): string | undefined;
 };
 
-type Caller = { roleArn: string; statements: Statement[]; isConditional: boolean };
-
-/** Decisions that are kept at most. The product's calls are few; rows and schedules add some more. */
-const maximumDecisions = 10_000;
+type Caller = { roleArn: string; statements: Statement[] };
 
 export const openIam = (assembly: Assembly): Iam => {
   const callers = readCallers(assembly);
-  const decisions = new Map<string, Decision>();
-
-  const decideOnce = (accessKeyId: string, caller: Caller, permission: Permission): Decision => {
-    const { action, resources } = permission;
-    const key = JSON.stringify([accessKeyId, caller.isConditional ? permission : { action, resources }]);
-    const decided = decisions.get(key);
-    if (decided !== undefined) return decided;
-    const decision = decideForAny(caller.statements, permission);
-    if (decisions.size < maximumDecisions) decisions.set(key, decision);
-    return decision;
-  };
 
   return {
     knows: (accessKeyId, token) =>
@@ -54,7 +40,7 @@ export const openIam = (assembly: Assembly): Iam => {
       if (accessKeyId === administrator) return undefined;
       const caller = callers.get(accessKeyId);
       if (caller === undefined) return "The security token included in the request is invalid.";
-      const decision = decideOnce(accessKeyId, caller, permission);
+      const decision = decideForAny(caller.statements, permission);
       if (decision === "allow") return undefined;
       const role = caller.roleArn.slice(caller.roleArn.lastIndexOf("/") + 1);
       const user = `arn:aws:sts::${assembly.accountId}:assumed-role/${role}/${accessKeyId}`;
@@ -68,8 +54,7 @@ const readCallers = (assembly: Assembly): Map<string, Caller> =>
   new Map(
     assembly.ofType<{ Role: string }>("AWS::Lambda::Function").map(({ logicalId, properties }) => {
       const statements = statementsOf(assembly, properties.Role);
-      const isConditional = statements.some(({ Condition }) => Condition !== undefined);
-      return [assembly.physicalId(logicalId), { roleArn: properties.Role, statements, isConditional }];
+      return [assembly.physicalId(logicalId), { roleArn: properties.Role, statements }];
     }),
   );
 

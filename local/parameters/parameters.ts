@@ -8,7 +8,7 @@ export type Parameters = {
   close(): Promise<void>;
 };
 
-type Parameter = { type: string; value: string; version: number; modifiedAt: number };
+type Parameter = { type: string; value: string; version: number };
 
 /**
  * Parameter Store's GetParameter, PutParameter and DeleteParameter on a free loopback port. With a directory
@@ -25,7 +25,7 @@ export const startParameters = async (settings: {
   const file = await openKeptFile(directory, "parameters.json", () => [...stored]);
   for (const [name, parameter] of (await file.read()) ?? []) stored.set(name, parameter);
   for (const [name, value] of Object.entries(given)) {
-    stored.set(name, { type: "SecureString", value, version: 1, modifiedAt: Date.now() / 1000 });
+    stored.set(name, { type: "SecureString", value, version: 1 });
   }
 
   const answers: Record<string, (input: Record<string, unknown>) => Promise<Reply> | Reply> = {
@@ -35,14 +35,12 @@ export const startParameters = async (settings: {
       if (parameter === undefined) return refuse("ParameterNotFound", "");
       if (parameter.type === "SecureString" && WithDecryption !== true)
         return refuse("ValidationException", "A local run gives encrypted parameters only decrypted.");
-      const { type, value, version, modifiedAt } = parameter;
+      const { type, value, version } = parameter;
       return {
         status: 200,
         body: {
           Parameter: {
             ARN: `arn:aws:ssm:${assembly.region}:${assembly.accountId}:parameter/${name.replace(/^\//, "")}`,
-            DataType: "text",
-            LastModifiedDate: modifiedAt,
             Name: name,
             Type: type,
             Value: value,
@@ -61,7 +59,7 @@ export const startParameters = async (settings: {
         );
       const version = (before?.version ?? 0) + 1;
       const type = String(Type ?? before?.type ?? "String");
-      stored.set(name, { type, value: String(Value), version, modifiedAt: Date.now() / 1000 });
+      stored.set(name, { type, value: String(Value), version });
       await file.save();
       return { status: 200, body: { Tier: "Standard", Version: version } };
     },

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { listenOnLoopback, type Reply } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
 
@@ -13,8 +12,6 @@ export type Secrets = {
  */
 export const startSecrets = async (settings: { assembly: Assembly; value: string }): Promise<Secrets> => {
   const { assembly, value } = settings;
-  const versionId = randomUUID();
-  const createdAt = Date.now() / 1000;
   const secrets = assembly.ofType("AWS::SecretsManager::Secret").map(({ logicalId }) => ({
     name: assembly.physicalId(logicalId),
     arn: assembly.arn(logicalId),
@@ -31,14 +28,7 @@ export const startSecrets = async (settings: { assembly: Assembly; value: string
     }
     return {
       status: 200,
-      body: {
-        ARN: secret.arn,
-        Name: secret.name,
-        SecretString: value,
-        VersionId: versionId,
-        VersionStages: ["AWSCURRENT"],
-        CreatedDate: createdAt,
-      },
+      body: { ARN: secret.arn, Name: secret.name, SecretString: value },
     };
   });
   return { endpoint: server.url, close: server.close };
