@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Arm, Cell, Context, Table } from "./arm.ts";
 import { readFigures } from "./figures.ts";
-import { type Counted, dollarsOf, round, time } from "./measure.ts";
+import { type Counted, dollarsOf, round } from "./measure.ts";
 import { floodTable, monthTable, titleOfOperations } from "./month.ts";
 import { countOperations, operationCells, operationColumns, operationsOf } from "./operations.ts";
 import { dollarsNote, type Units } from "./prices.ts";
@@ -9,7 +9,6 @@ import { accountsOf } from "./seed/findings.ts";
 import { sizeOf } from "./seed/seed.ts";
 import { makeDatabase, minimalAssembly, plainAssembly, startBench } from "./service.ts";
 import { resourcesOf } from "./stack.ts";
-import { startUpstream } from "./upstream.ts";
 
 /** How many times faster time passes, so that an hour of schedules takes a minute. */
 const speed = 60;
@@ -17,35 +16,31 @@ const millisecondsOfHour = 3_600_000 / speed;
 
 const measureOperations = async ({ progress }: Context): Promise<Table> => {
   const database = await makeDatabase("operations", sizeOf(1_000), { progress });
-  const hibp = await startUpstream(accountsOf(database.seeded), database.seeded.domains);
-  const bench = await startBench(database, { hibpUrl: hibp.url, keepsInstances: true });
+  const bench = await startBench(database, { accounts: accountsOf(database.seeded) });
   try {
     const operations = await operationsOf(bench);
     progress("operations: counting");
     const counted = await countOperations(bench, operations);
     const rows: Cell[][] = [];
     for (const [index, operation] of operations.entries()) {
-      progress("operations: timing", index, operations.length);
-      const all = { ...(counted[index] as Counted), ...(await time(bench, operation)) };
-      rows.push([...operationCells(operation, all), round(all.p50), round(dollarsOf(bench, operation, all))]);
+      const cost = counted[index] as Counted;
+      rows.push([...operationCells(operation, cost), round(dollarsOf(bench, operation, cost))]);
     }
     return {
       title: titleOfOperations,
-      columns: [...operationColumns, "p50 ms", "$/million"],
+      columns: [...operationColumns, "$/million"],
       rows,
       notes: ["Every row includes the authorizer; the first is the authorizer alone.", dollarsNote],
     };
   } finally {
     await bench.close();
-    await hibp.close();
   }
 };
 
 /** What the schedules do in an hour in which nothing is due. They read only what is due, whatever the size. */
 const measureQuietHour = async ({ progress }: Context): Promise<Units> => {
   const database = await makeDatabase("quiet", sizeOf(1_000), { progress });
-  const hibp = await startUpstream({}, database.seeded.domains);
-  const options = { hibpUrl: hibp.url, countsWorkers: true, furtherOptions: ["--speed", String(speed)] };
+  const options = { countsWorkers: true, furtherOptions: ["--speed", String(speed)] };
   const bench = await startBench(database, options);
   try {
     progress("a quiet hour: two minutes");
@@ -56,7 +51,6 @@ const measureQuietHour = async ({ progress }: Context): Promise<Units> => {
     return bench.meter.take();
   } finally {
     await bench.close();
-    await hibp.close();
   }
 };
 

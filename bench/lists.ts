@@ -6,20 +6,16 @@ import {
   count,
   countedCells,
   countedColumns,
+  cpuOf,
   dollarsOf,
   type Measuring,
   round,
-  time,
   verdict,
 } from "./measure.ts";
 import { dollarsNote } from "./prices.ts";
 import { addressOf } from "./seed/addresses.ts";
 import { type Seeded, sizeOf } from "./seed/seed.ts";
 import { type Bench, makeDatabase, startBench } from "./service.ts";
-import { startUpstream } from "./upstream.ts";
-
-/** A session takes 300 requests a minute, and all pages of the dashboard share one. */
-const timedCalls = { v1: 30, dashboard: 15 } as const;
 
 const page = (api: "v1" | "dashboard", endpoint: string, path: string, offset = 0): Measuring => {
   const at = offset === 0 ? "" : ` at ${offset.toLocaleString("en-US")}`;
@@ -30,7 +26,6 @@ const page = (api: "v1" | "dashboard", endpoint: string, path: string, offset = 
     function: endpoint,
     call: () => call,
     status: 200,
-    timedCalls: timedCalls[api],
   };
 };
 
@@ -101,7 +96,7 @@ type CountedPage = { page: Measuring; counted: Counted };
 export const countPages = async (bench: Bench): Promise<CountedPage[]> => {
   const pages: CountedPage[] = [];
   for (const page of pagesOf(bench.seeded)) {
-    await bench.api.send(page.call(0));
+    await bench.api.send(page.call());
     pages.push({ page, counted: await count(bench, page) });
   }
   return pages;
@@ -124,32 +119,30 @@ const mostOfFiltered = 200;
 
 const measureSize = async (size: number, { progress }: Context): Promise<Table> => {
   const database = await makeDatabase(`lists-${size}`, sizeOf(size), { progress });
-  const hibp = await startUpstream({}, database.seeded.domains);
-  const bench = await startBench(database, { hibpUrl: hibp.url, keepsInstances: true });
+  const bench = await startBench(database);
   try {
     progress(`lists: counting pages at ${size.toLocaleString("en-US")} findings`);
     const counted = await countPages(bench);
     const rows: Cell[][] = [];
     for (const [index, each] of counted.entries()) {
       progress(`lists: timing pages at ${size.toLocaleString("en-US")} findings`, index, counted.length);
-      const timed = await time(bench, each.page);
+      const cpu = await cpuOf(bench, each.page);
       const isWhole = !/\?|dashboard|feed/.test(each.page.name);
       const most = isWhole ? mostOfWhole(size) : mostOfFiltered;
       rows.push([
         ...pageCells(each),
-        round(timed.cpuMilliseconds),
-        round(timed.p50),
-        round(dollarsOf(bench, each.page, { ...each.counted, ...timed })),
+        round(cpu),
+        round(dollarsOf(bench, each.page, each.counted)),
         [
           verdict("round trips", each.counted.trips, mostTrips),
           verdict("read", each.counted.readUnits, most),
-          verdict("CPU", timed.cpuMilliseconds, targetCpuMilliseconds),
+          verdict("CPU", cpu, targetCpuMilliseconds),
         ].join(", "),
       ]);
     }
     return {
       title: titleOfPages(bench.seeded),
-      columns: [...pageColumns, "CPU ms", "p50 ms", "$/million", "Targets"],
+      columns: [...pageColumns, "CPU ms", "$/million", "Targets"],
       rows,
       notes: [
         "Round trips and units are those between functions and table for the whole request, the authorizer's included, of an instance that has answered the page before.",
@@ -159,7 +152,6 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
     };
   } finally {
     await bench.close();
-    await hibp.close();
   }
 };
 

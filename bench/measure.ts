@@ -6,70 +6,53 @@ import { dollarsPerMillion } from "./prices.ts";
 import { cpuMilliseconds, instancesOf } from "./processes.ts";
 import type { Bench } from "./service.ts";
 
-/** A call of one endpoint, made several times. */
+/** A call of one endpoint. */
 export type Measuring = {
   name: string;
   /** The name of its function in functions/routes.ts or functions/dashboard-routes.ts. */
   function: string;
-  /** Call 0 is counted, the others are timed. */
-  call: (index: number) => Call;
+  call: () => Call;
   /** The status that every reply must have. */
   status: number;
-  timedCalls: number;
-  /** Called with every reply. */
-  replied?: (reply: Reply, index: number) => void;
-  /** Awaited after every call, and not measured. */
+  replied?: (reply: Reply) => void;
+  /** Awaited after the call, and not measured. */
   after?: (bench: Bench, reply: Reply) => Promise<unknown>;
 };
 
 /** What one call costs, its authorizer included. `trips`: round trips to the table, one after the other. */
-export type Counted = { trips: number; readUnits: number; writeUnits: number; reply: Reply };
-
-/** CPU time of the function's process and the median time from request to reply. */
-export type Timed = { cpuMilliseconds: number; p50: number };
+export type Counted = { trips: number; readUnits: number; writeUnits: number };
 
 /** @throws Error when the reply has another status than expected. */
-export const count = async (bench: Bench, measuring: Measuring): Promise<Counted> => {
-  const { trips, readUnits, writeUnits, result } = await bench.measure(measuring.call(0));
-  await take(bench, measuring, { reply: result, index: 0 });
-  return { trips, readUnits, writeUnits, reply: result };
-};
-
-const take = async (
-  bench: Bench,
-  { call, status, replied, after }: Measuring,
-  { reply, index }: { reply: Reply; index: number },
-): Promise<void> => {
-  if (reply.status !== status) {
-    const { method, path } = call(index);
+export const count = async (bench: Bench, { call, status, replied, after }: Measuring): Promise<Counted> => {
+  const asked = call();
+  const { trips, readUnits, writeUnits, result } = await bench.measure(asked);
+  if (result.status !== status) {
     throw new Error(
-      `${method} ${path} answered ${reply.status}, not ${status}: ${JSON.stringify(reply.body)}`,
+      `${asked.method} ${asked.path} answered ${result.status}, not ${status}: ${JSON.stringify(result.body)}`,
     );
   }
-  replied?.(reply, index);
-  await after?.(bench, reply);
+  replied?.(result);
+  await after?.(bench, result);
+  return { trips, readUnits, writeUnits };
 };
 
-/** The share of the timed calls that come first and are not counted in CPU time: V8 still compiles. */
-const warmPart = 0.4;
+/** Calls before the counted ones: V8 still compiles. */
+const warmCalls = 6;
+const countedCalls = 9;
 
-export const time = async (bench: Bench, measuring: Measuring): Promise<Timed> => {
+/** CPU time of the function's process for one warm call. */
+export const cpuOf = async (bench: Bench, measuring: Measuring): Promise<number> => {
   const { name } = functionOf(bench, measuring);
   const cpu = (): number => {
     const ids = instancesOf(bench.service.process.pid ?? 0).get(name) ?? [];
     return ids.reduce((sum, id) => sum + cpuMilliseconds(id), 0);
   };
-  const times: number[] = [];
-  const warmCalls = Math.floor(measuring.timedCalls * warmPart);
-  let spent = 0;
-  for (let index = 1; index <= measuring.timedCalls; index++) {
-    const before = cpu();
-    const reply = await bench.api.send(measuring.call(index));
-    if (index > warmCalls) spent += cpu() - before;
-    await take(bench, measuring, { reply, index });
-    times.push(reply.milliseconds);
+  let before = 0;
+  for (let index = 0; index < warmCalls + countedCalls; index++) {
+    if (index === warmCalls) before = cpu();
+    await bench.api.send(measuring.call());
   }
-  return { cpuMilliseconds: spent / (measuring.timedCalls - warmCalls), p50: quantile(times, 0.5) };
+  return (cpu() - before) / countedCalls;
 };
 
 const functionOf = (bench: Bench, measuring: Measuring) => {
@@ -79,13 +62,8 @@ const functionOf = (bench: Bench, measuring: Measuring) => {
 };
 
 /** Dollars of a million such calls. */
-export const dollarsOf = (bench: Bench, measuring: Measuring, measured: Counted & Timed): number =>
-  dollarsPerMillion({
-    readUnits: measured.readUnits,
-    writeUnits: measured.writeUnits,
-    milliseconds: measured.p50,
-    megabytes: functionOf(bench, measuring).memoryMegabytes,
-  });
+export const dollarsOf = (bench: Bench, measuring: Measuring, counted: Counted): number =>
+  dollarsPerMillion({ ...counted, megabytes: functionOf(bench, measuring).memoryMegabytes });
 
 /** The columns of `countedCells`, which tests compare with what is stored. */
 export const countedColumns = ["Round trips", "Read units", "Write units"];

@@ -27,16 +27,21 @@ export type Units = { readUnits: number; writeUnits: number };
 export const dollarsForUnits = ({ readUnits, writeUnits }: Units): number =>
   readUnits * price.readUnit + writeUnits * price.writeUnit;
 
+/** Assumed of an endpoint's run, for it depends on the machine: what it computes, and each round trip to the table. */
+const runMilliseconds = { computing: 10, trip: 8 };
+
 /**
  * Dollars of a million API requests of this kind: API Gateway, two invocations (authorizer and endpoint), the
  * endpoint's memory-time and units of the table.
  */
-export const dollarsPerMillion = (request: Units & { milliseconds: number; megabytes: number }): number =>
+export const dollarsPerMillion = (request: Units & { trips: number; megabytes: number }): number =>
   1e6 *
   (price.apiRequest +
     2 * price.invocation +
-    (request.milliseconds / 1000) * (request.megabytes / 1024) * price.gigabyteSecond +
+    ((runMilliseconds.computing + request.trips * runMilliseconds.trip) / 1000) *
+      (request.megabytes / 1024) *
+      price.gigabyteSecond +
     dollarsForUnits(request));
 
 export const dollarsNote =
-  "$/million: dollars of a million requests in us-east-1 on demand: API Gateway ($3.50), two Lambda requests ($0.40), arm64 memory-time (p50 ms at the function's memory) and units of the table. Data transfer and logs are left out.";
+  "$/million: dollars of a million requests in us-east-1 on demand: API Gateway ($3.50), two Lambda requests ($0.40), arm64 memory-time (assumed: 10 ms and 8 for each round trip) and units of the table. Data transfer and logs are left out.";

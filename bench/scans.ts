@@ -7,7 +7,7 @@ import { scan as scanThatFinds } from "./scan-ends.ts";
 import { addressOf } from "./seed/addresses.ts";
 import { breachName } from "./seed/breaches.ts";
 import { type Bench, makeDatabase, startBench } from "./service.ts";
-import { accountsOfBreaches, startUpstream } from "./upstream.ts";
+import { accountsOfBreaches } from "./upstream.ts";
 
 const addresses = 100_000;
 const breachesEach = 4;
@@ -68,8 +68,8 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
   const ofMany = `scans of ${addresses.toLocaleString("en-US")} addresses`;
   progress(`${ofMany}: seeding`);
   const database = await makeDatabase("scans", { findings: 0, addresses }, { progress, isScanned: false });
-  const hibp = await startUpstream(accountsOfBreaches(addresses, breachesEach), database.seeded.domains);
-  const bench = await startBench(database, { hibpUrl: hibp.url, countsWorkers: true });
+  const accounts = accountsOfBreaches(addresses, breachesEach);
+  const bench = await startBench(database, { accounts, countsWorkers: true });
   try {
     const rows: Cell[][] = [];
     const scan = async (each: Scan): Promise<void> => {
@@ -80,7 +80,7 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
     const targets = { writeUnits: 100, readUnits: 10_000, seconds: 60 };
     await scan({ name: "Nothing new", newFindings: 0, targets });
     for (let index = 0; index < newFindings; index++) {
-      hibp.accounts[addressOf(index * (addresses / newFindings))]?.push(newBreach);
+      bench.hibp.accounts[addressOf(index * (addresses / newFindings))]?.push(newBreach);
     }
     const name = `${newFindings} new findings`;
     await scan({ name, newFindings, targets: { ...targets, writeUnits: 3_500 } });
@@ -101,7 +101,6 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
     ];
   } finally {
     await bench.close();
-    await hibp.close();
   }
 };
 

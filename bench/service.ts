@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../functions/workers.ts";
 import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
+import type { HibpServer } from "../local/harness/hibp-server.ts";
 import { type Consumed, type Meter, startMeter } from "../local/harness/meter.ts";
 import { type LocalService, startService } from "../local/harness/service.ts";
 import { synthesize } from "../local/synthesis.ts";
@@ -15,10 +16,12 @@ import { functionsOf } from "./functions.ts";
 import { isRunning, treeOf } from "./processes.ts";
 import { type Seeded, seed } from "./seed/seed.ts";
 import type { Size } from "./seed/shape.ts";
+import { type Accounts, startUpstream } from "./upstream.ts";
 
 export type Bench = {
   seeded: Seeded;
   api: Api;
+  hibp: HibpServer;
   meter: Meter;
   /**
    * Makes one API request alone; returns what its authorizer and its endpoint consumed, and the reply as
@@ -91,17 +94,15 @@ export const makeDatabase = async (
 };
 
 /**
- * Starts engine, meter and service. `countsWorkers`: the meter also counts what schedules and queues invoke;
+ * Starts engine, meter, HIBP server and service. `countsWorkers`: the meter also counts what schedules and queues invoke;
  * without it, only API requests are counted, and rows have their attributes in order, so that CPU time can be
- * measured (meter.ts). `keepsInstances`: no instance is ended to save memory, so that its CPU time can be
- * read at any time. `furtherOptions`: of `npm start`.
+ * measured (meter.ts). `accounts`: of the HIBP server. `furtherOptions`: of `npm start`.
  */
 export const startBench = async (
   { directory, seeded }: Database,
   options: {
-    hibpUrl?: string;
+    accounts?: Accounts;
     countsWorkers?: boolean;
-    keepsInstances?: boolean;
     assemblyDirectory?: string;
     furtherOptions?: readonly string[];
   } = {},
@@ -109,6 +110,7 @@ export const startBench = async (
   const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
   const opened = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
   const engine = await startDynamodb({ assembly: opened, directory });
+  const hibp = await startUpstream(options.accounts ?? {}, seeded.domains);
   const workers = workersOf(assemblyDirectory);
   let serviceId = 0;
   const meter = await startMeter(engine.endpoint, {
@@ -116,15 +118,9 @@ export const startBench = async (
     ...(process.platform === "linux" && { isBusy: () => isAnyRunning(serviceId) }),
   });
   const service = await startService(
-    [
-      "--memory",
-      ...(options.hibpUrl === undefined ? [] : ["--hibp-url", options.hibpUrl]),
-      ...(options.furtherOptions ?? []),
-    ],
-    {
-      AWS_ENDPOINT_URL_DYNAMODB: meter.url,
-      ...(options.keepsInstances === true && { LOCAL_KEPT_MEGABYTES: "65536" }),
-    },
+    ["--memory", "--hibp-url", hibp.url, ...(options.furtherOptions ?? [])],
+    // No instance is ended to save memory: its CPU time is read later.
+    { AWS_ENDPOINT_URL_DYNAMODB: meter.url, LOCAL_KEPT_MEGABYTES: "65536" },
     assemblyDirectory,
   );
   serviceId = service.process.pid ?? 0;
@@ -137,6 +133,7 @@ export const startBench = async (
   return {
     seeded,
     api,
+    hibp,
     meter,
     measure: (call) => meter.trips(() => api.send(call)),
     service,
@@ -146,8 +143,7 @@ export const startBench = async (
       await api.close();
       await service.stop();
       process.off("exit", end);
-      await meter.close();
-      await engine.close();
+      await Promise.all([meter.close(), engine.close(), hibp.close()]);
     },
   };
 };

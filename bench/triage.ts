@@ -9,7 +9,7 @@ import { scan } from "./scan-ends.ts";
 import { addressOf, isActive } from "./seed/addresses.ts";
 import { breachName } from "./seed/breaches.ts";
 import { type Bench, makeDatabase, startBench } from "./service.ts";
-import { type Accounts, startUpstream } from "./upstream.ts";
+import type { Accounts } from "./upstream.ts";
 
 const addresses = 3_000;
 const breaches = 42;
@@ -105,8 +105,7 @@ const ask = async (bench: Bench, { question, path, isOfApi, body }: Question): P
 
 const run = async ({ progress }: Context): Promise<Table[]> => {
   const database = await makeDatabase("triage", { findings: 0, addresses }, { progress, isScanned: false });
-  const hibp = await startUpstream(accounts(), database.seeded.domains);
-  const bench = await startBench(database, { hibpUrl: hibp.url });
+  const bench = await startBench(database, { accounts: accounts() });
   try {
     const scanId = await scan(bench, findings);
     const rows: Cell[][] = [];
@@ -115,7 +114,6 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
     return [{ title: "The morning after a first scan", columns, rows }];
   } finally {
     await bench.close();
-    await hibp.close();
   }
 };
 

@@ -5,7 +5,6 @@ import { countPages, pageCells, pageColumns, titleOfPages } from "../../bench/li
 import { accountsOf } from "../../bench/seed/findings.ts";
 import { sizeOf } from "../../bench/seed/seed.ts";
 import { type Bench, makeDatabase, removeScratch, startBench } from "../../bench/service.ts";
-import { startUpstream } from "../../bench/upstream.ts";
 import { admin } from "../service/admin.ts";
 
 export type Seeded = { bench: Bench; stop: () => Promise<void> };
@@ -15,14 +14,11 @@ export const start = async (size: number): Promise<Seeded> => {
   const assemblyDirectory = inject("assembly");
   const options = { progress: () => {}, assemblyDirectory };
   const database = await makeDatabase(`costs-${size}`, sizeOf(size), options);
-  const { seeded } = database;
-  const hibp = await startUpstream(accountsOf(seeded), seeded.domains);
-  const bench = await startBench(database, { hibpUrl: hibp.url, keepsInstances: true, assemblyDirectory });
+  const bench = await startBench(database, { accounts: accountsOf(database.seeded), assemblyDirectory });
   return {
     bench,
     stop: async () => {
       await bench.close();
-      await hibp.close();
       removeScratch();
     },
   };
