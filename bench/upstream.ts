@@ -15,13 +15,9 @@ export const accountsOfBreaches = (addresses: number, each: number): Accounts =>
   );
 
 /** Starts an HIBP server that knows these accounts, and whose subscription covers these domains. */
-export const startUpstream = async (
-  accounts: Accounts,
-  covered: readonly string[],
-  catalogSize = breachCount,
-): Promise<HibpServer> =>
+export const startUpstream = async (accounts: Accounts, covered: readonly string[]): Promise<HibpServer> =>
   Object.assign(await startHibpServer(), {
     accounts,
-    catalog: Array.from({ length: catalogSize }, (_, index) => upstreamBreach(index + 1)),
+    catalog: Array.from({ length: breachCount }, (_, index) => upstreamBreach(index + 1)),
     covered,
   });
