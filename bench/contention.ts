@@ -74,7 +74,7 @@ const contend = async <R>(
     Object.assign(process.env, {
       AWS_ENDPOINT_URL_DYNAMODB: behaving.url,
       AWS_ENDPOINT_URL_SQS: queuesUrl,
-      AWS_ENDPOINT_URL_SSM: parameters.endpoint,
+      AWS_ENDPOINT_URL_SSM: parameters.url,
       CHANNEL_KEY_PARAMETER: "/bench/channel-key",
       AWS_REGION: "us-east-1",
       AWS_ACCESS_KEY_ID: "local",

@@ -2,11 +2,10 @@ import {
   createServer,
   type IncomingMessage,
   type RequestListener,
-  type Server,
   type ServerOptions,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket, Server as TcpServer } from "node:net";
 
 /** A server for this machine alone. `url` has no slash at its end; `close` also ends open connections. */
 export type LoopbackServer = {
@@ -38,29 +37,21 @@ export const serveOnLoopback = async (
 ): Promise<LoopbackServer> => {
   // With Node's default of 5 s, clients that reuse connections would often meet a closing connection.
   const server = createServer({ keepAliveTimeout: 600_000, ...options }, handle);
-  await listen(server, port);
-  const { port: boundPort } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${boundPort}`,
-    port: boundPort,
-    close: () => close(server),
-  };
+  const listening = await listenOn(server, port);
+  return { url: `http://127.0.0.1:${listening.port}`, port: listening.port, close: listening.close };
 };
 
 /** A port of 127.0.0.1 that was free a moment ago, for a program that can't tell which one it has taken. */
 export const findFreePort = async (): Promise<number> => {
-  const server = createServer();
-  await listen(server, 0);
-  const { port } = server.address() as AddressInfo;
-  await close(server);
+  const { port, close } = await listenOn(createServer());
+  await close();
   return port;
 };
 
 /** Checks that a port of 127.0.0.1 is free; 0 always is. Rejects with one sentence that says why not. */
 export const checkPort = async (port: number): Promise<void> => {
-  const server = createServer();
   try {
-    await listen(server, port);
+    await (await listenOn(createServer(), port)).close();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Error(
@@ -69,7 +60,6 @@ export const checkPort = async (port: number): Promise<void> => {
         : `Port ${port} can't be had (${message}): choose another with --port N (0 takes a free one).`,
     );
   }
-  await close(server);
 };
 
 const answer = async (
@@ -99,17 +89,23 @@ const replyTo = async (respond: Responder, request: IncomingMessage): Promise<Re
   }
 };
 
-const listen = (server: Server, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
+/** Makes any server listen on 127.0.0.1; 0 takes a free port. `close` also ends open connections. */
+export const listenOn = async (server: TcpServer, port = 0) => {
+  const connections = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    connections.add(socket.on("error", () => undefined).on("close", () => connections.delete(socket)));
+  });
+  await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", () => {
       server.off("error", reject);
       resolve();
     });
   });
-
-const close = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of connections) socket.destroy();
+    });
+  return { port: (server.address() as AddressInfo).port, connections, close };
+};

@@ -166,9 +166,9 @@ const startServices = async (
         dynamodb: dynamodb.endpoint,
         sqs: sqs.endpoint,
         scheduler: process.env.AWS_ENDPOINT_URL_SCHEDULER ?? scheduler.endpoint,
-        secretsmanager: process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? secrets.endpoint,
-        ses: process.env.AWS_ENDPOINT_URL_SESV2 ?? outbox.endpoint,
-        ssm: process.env.AWS_ENDPOINT_URL_SSM ?? parameters.endpoint,
+        secretsmanager: process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? secrets.url,
+        ses: process.env.AWS_ENDPOINT_URL_SESV2 ?? outbox.url,
+        ssm: process.env.AWS_ENDPOINT_URL_SSM ?? parameters.url,
       },
     }),
   );

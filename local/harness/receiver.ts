@@ -1,6 +1,7 @@
 import http, { type IncomingHttpHeaders, type RequestListener } from "node:http";
 import https from "node:https";
-import type { AddressInfo, Socket, Server as TcpServer } from "node:net";
+import type { Socket } from "node:net";
+import { listenOn } from "../loopback.ts";
 
 /** A request as it arrived; `body` holds the raw bytes. */
 export type ReceivedRequest = {
@@ -50,7 +51,7 @@ export async function startReceiver({
     respond(request, response);
   };
   const server = tls === undefined ? http.createServer(keep) : https.createServer(tls, keep);
-  const { port, connections, close } = await listenOnLoopback(server);
+  const { port, connections, close } = await listenOn(server);
   return {
     origin: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
     port,
@@ -58,19 +59,4 @@ export async function startReceiver({
     connections,
     close,
   };
-}
-
-/** Listens on a free port of 127.0.0.1; `close` also destroys open connections. */
-export async function listenOnLoopback(server: TcpServer) {
-  const connections = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    connections.add(socket.on("error", () => undefined).on("close", () => connections.delete(socket)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      for (const socket of connections) socket.destroy();
-    });
-  return { port: (server.address() as AddressInfo).port, connections, close };
 }

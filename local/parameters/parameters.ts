@@ -1,12 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { openKeptFile } from "../kept-file.ts";
-import { listenOnLoopback, type Reply } from "../loopback.ts";
+import { type LoopbackServer, listenOnLoopback, type Reply } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
-
-export type Parameters = {
-  endpoint: string;
-  close(): Promise<void>;
-};
 
 type Parameter = { type: string; value: string; version: number };
 
@@ -19,7 +14,7 @@ export const startParameters = async (settings: {
   assembly: Pick<Assembly, "region" | "accountId">;
   directory: string | undefined;
   given?: Readonly<Record<string, string>>;
-}): Promise<Parameters> => {
+}): Promise<LoopbackServer> => {
   const { assembly, directory, given = {} } = settings;
   const stored = new Map<string, Parameter>();
   const file = await openKeptFile(directory, "parameters.json", () => [...stored]);
@@ -70,13 +65,12 @@ export const startParameters = async (settings: {
     },
   };
 
-  const server = await listenOnLoopback((request, body) => {
+  return listenOnLoopback((request, body) => {
     const answer = answers[operationOf(request)];
     if (answer === undefined)
       return refuse("InvalidAction", `A local run knows only ${Object.keys(answers).join(", ")}.`);
     return answer(JSON.parse(body.toString()) as Record<string, unknown>);
   });
-  return { endpoint: server.url, close: server.close };
 };
 
 const operationOf = ({ headers }: IncomingMessage): string =>

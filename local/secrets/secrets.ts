@@ -1,23 +1,21 @@
-import { listenOnLoopback, type Reply } from "../loopback.ts";
+import { type LoopbackServer, listenOnLoopback, type Reply } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
-
-export type Secrets = {
-  endpoint: string;
-  close(): Promise<void>;
-};
 
 /**
  * Secrets Manager's GetSecretValue on a free loopback port. Every secret of the template has the same value,
  * which is all that a service with one secret needs.
  */
-export const startSecrets = async (settings: { assembly: Assembly; value: string }): Promise<Secrets> => {
+export const startSecrets = async (settings: {
+  assembly: Assembly;
+  value: string;
+}): Promise<LoopbackServer> => {
   const { assembly, value } = settings;
   const secrets = assembly.ofType("AWS::SecretsManager::Secret").map(({ logicalId }) => ({
     name: assembly.physicalId(logicalId),
     arn: assembly.arn(logicalId),
   }));
 
-  const server = await listenOnLoopback((request, body) => {
+  return listenOnLoopback((request, body) => {
     if (request.headers["x-amz-target"] !== "secretsmanager.GetSecretValue") {
       return refuse("InvalidRequestException", "A local run knows only GetSecretValue.");
     }
@@ -31,7 +29,6 @@ export const startSecrets = async (settings: { assembly: Assembly; value: string
       body: { ARN: secret.arn, Name: secret.name, SecretString: value },
     };
   });
-  return { endpoint: server.url, close: server.close };
 };
 
 const refuse = (type: string, message: string): Reply => ({

@@ -1,21 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { listenOnLoopback, type Reply } from "../loopback.ts";
+import { type LoopbackServer, listenOnLoopback, type Reply } from "../loopback.ts";
 import { compose, type SendEmailRequest } from "./message.ts";
-
-export type Outbox = {
-  endpoint: string;
-  close(): Promise<void>;
-};
 
 /**
  * SES v2's SendEmail on a free loopback port. Mail is never sent: each message becomes one `.eml` file in the
  * directory, whose names sort by time.
  */
-export const startOutbox = async ({ directory }: { directory: string }): Promise<Outbox> => {
+export const startOutbox = async ({ directory }: { directory: string }): Promise<LoopbackServer> => {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const server = await listenOnLoopback(async (request, body) => {
+  return listenOnLoopback(async (request, body) => {
     if (request.method !== "POST" || request.url !== "/v2/email/outbound-emails") {
       return refuse("A local run knows only SendEmail.");
     }
@@ -28,7 +23,6 @@ export const startOutbox = async ({ directory }: { directory: string }): Promise
     await rename(`${file}.new`, file);
     return { status: 200, body: { MessageId: messageId } };
   });
-  return { endpoint: server.url, close: server.close };
 };
 
 const refuse = (message: string): Reply => ({

@@ -1,7 +1,7 @@
 /** E-mail channels, their deliveries, and a mail server that notes whom SES is asked to send to. */
 import { createServer } from "node:http";
 import { afterAll, beforeAll, beforeEach, vi } from "vitest";
-import { listenOnLoopback } from "../../local/harness/receiver.ts";
+import { listenOn } from "../../local/loopback.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
@@ -53,7 +53,7 @@ export const useMailServer = (): void => {
       mails.references.push(header("References"));
       response.end(JSON.stringify({ MessageId: "1" }));
     });
-    const listening = await listenOnLoopback(server);
+    const listening = await listenOn(server);
     ({ close } = listening);
     vi.stubEnv("AWS_ENDPOINT_URL_SESV2", `http://127.0.0.1:${listening.port}`);
     vi.stubEnv("SENDER_EMAIL", "alerts@acme.example");

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { SendEmailCommandInput } from "@aws-sdk/client-sesv2";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { listenOnLoopback } from "../../local/harness/receiver.ts";
+import { listenOn } from "../../local/loopback.ts";
 import { messageOf, send } from "../../shared/alerting/senders/mail.ts";
 import { noticeOf } from "../../shared/alerting/senders/notice.ts";
 import type { Report } from "../../shared/alerting/senders/report.ts";
@@ -245,7 +245,7 @@ describe("sending", () => {
       response.setHeader("content-type", "application/json");
       answer(request, response);
     });
-    const listening = await listenOnLoopback(server);
+    const listening = await listenOn(server);
     ({ close, connections } = listening);
     vi.stubEnv("AWS_ENDPOINT_URL_SESV2", `http://127.0.0.1:${listening.port}`);
     vi.stubEnv("AWS_REGION", "us-east-1");

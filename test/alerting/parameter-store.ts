@@ -1,11 +1,12 @@
+import type { LoopbackServer } from "../../local/loopback.ts";
 import { startParameters } from "../../local/parameters/parameters.ts";
 
 /** Starts an empty parameter store in memory, from which this process takes the key of alert channels. */
-export const startParameterStore = async (): Promise<{ endpoint: string; close: () => Promise<void> }> => {
+export const startParameterStore = async (): Promise<LoopbackServer> => {
   const assembly = { region: "us-east-1", accountId: "000000000000" };
   const parameters = await startParameters({ assembly, directory: undefined });
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL_SSM: parameters.endpoint,
+    AWS_ENDPOINT_URL_SSM: parameters.url,
     CHANNEL_KEY_PARAMETER: "/breach-monitor/test/channel-key",
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "local",

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
-import { listenOnLoopback } from "../../../local/harness/receiver.ts";
+import { listenOn } from "../../../local/loopback.ts";
 import type { Chance } from "./chance.ts";
 import { type Clock, hour, second, startedAt } from "./clock.ts";
 import type { Faults } from "./faults.ts";
@@ -50,7 +50,7 @@ export class Receivers {
   }
 
   async listen(): Promise<{ origin: string; close: () => Promise<void> }> {
-    const { port, close } = await listenOnLoopback(this.#server);
+    const { port, close } = await listenOn(this.#server);
     return { origin: `http://127.0.0.1:${port}`, close };
   }
 

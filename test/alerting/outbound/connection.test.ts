@@ -2,7 +2,8 @@ import dns from "node:dns";
 import net, { createServer } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { describe, expect, test, vi } from "vitest";
-import { listenOnLoopback, startReceiver } from "../../../local/harness/receiver.ts";
+import { startReceiver } from "../../../local/harness/receiver.ts";
+import { listenOn } from "../../../local/loopback.ts";
 import { parseDestination, resolveDestination } from "../../../shared/alerting/senders/destination.ts";
 import { loopbackCertificate, otherHostCertificate } from "../certificates.ts";
 import type { RecordType } from "../name-server.ts";
@@ -34,7 +35,7 @@ describe("TLS", () => {
       names.push((socket as TLSSocket & { servername?: string | false }).servername);
       socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
     });
-    const { port, close } = await listenOnLoopback(server);
+    const { port, close } = await listenOn(server);
     closing.push(close);
     trust(loopbackCertificate.cert);
     const urls = [`https://localhost:${port}/`, `https://127.0.0.1:${port}/`];
@@ -87,7 +88,7 @@ describe("the rules for destinations", () => {
 
   test("bind the connection to the checked addresses (DNS rebinding)", async () => {
     let accepted = 0;
-    const inside = await listenOnLoopback(createServer(() => accepted++));
+    const inside = await listenOn(createServer(() => accepted++));
     closing.push(inside.close);
     const asked: Record<RecordType, number> = { A: 0, AAAA: 0, TXT: 0 };
     // The first reply is a public address that nobody has, the later ones are the loopback's.

@@ -2,7 +2,8 @@ import { getServers, setServers } from "node:dns";
 import { createServer, type Socket } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach } from "vitest";
-import { listenOnLoopback, startReceiver } from "../../../local/harness/receiver.ts";
+import { startReceiver } from "../../../local/harness/receiver.ts";
+import { listenOn } from "../../../local/loopback.ts";
 import { type AttemptResult, post } from "../../../shared/alerting/senders/outbound.ts";
 import { resetEnvironment } from "../../environment.ts";
 import { type Answer, type RecordType, startNameServer } from "../name-server.ts";
@@ -46,7 +47,7 @@ export async function receive(settings: Parameters<typeof startReceiver>[0] = {}
 
 /** Starts a server that may break HTTP: `talk` gets the socket when the first bytes have arrived. */
 export async function listen(talk: (socket: Socket) => void) {
-  const server = await listenOnLoopback(createServer((socket) => socket.once("data", () => talk(socket))));
+  const server = await listenOn(createServer((socket) => socket.once("data", () => talk(socket))));
   closing.push(server.close);
   const origin = `http://127.0.0.1:${server.port}`;
   allow(origin);

@@ -8,20 +8,21 @@ import {
   SSMClient,
 } from "@aws-sdk/client-ssm";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Parameters, startParameters } from "../../../local/parameters/parameters.ts";
+import type { LoopbackServer } from "../../../local/loopback.ts";
+import { startParameters } from "../../../local/parameters/parameters.ts";
 
 const assembly = { region: "us-east-1", accountId: "000000000000" };
 const Name = "/test/key";
 const secure = { Name, Type: "SecureString" } as const;
 
 let directory: string;
-let parameters: Parameters;
+let parameters: LoopbackServer;
 let client: SSMClient;
 
 const start = async (given: Record<string, string> = {}) => {
   parameters = await startParameters({ assembly, directory, given });
   client = new SSMClient({
-    endpoint: parameters.endpoint,
+    endpoint: parameters.url,
     region: "us-east-1",
     credentials: { accessKeyId: "test", secretAccessKey: "test" },
     maxAttempts: 1,

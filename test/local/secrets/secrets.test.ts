@@ -9,7 +9,7 @@ test("a secret is found by its name and by its ARN, and no other is", async () =
   });
   const secrets = await startSecrets({ assembly, value: "0123" });
   const client = new SecretsManagerClient({
-    endpoint: secrets.endpoint,
+    endpoint: secrets.url,
     region: "us-east-1",
     credentials: { accessKeyId: "test", secretAccessKey: "test" },
     maxAttempts: 1,

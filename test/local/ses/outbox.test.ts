@@ -19,7 +19,7 @@ const start = async () => {
   const outbox = await startOutbox({ directory });
   closing.push(outbox.close);
   const client = new SESv2Client({
-    endpoint: outbox.endpoint,
+    endpoint: outbox.url,
     region: "us-east-1",
     credentials: { accessKeyId: "test", secretAccessKey: "test" },
     maxAttempts: 1,
