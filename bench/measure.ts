@@ -1,9 +1,10 @@
 import { setTimeout } from "node:timers/promises";
+import { instancesOf } from "../local/harness/chaos.ts";
 import type { Call, Reply } from "./api.ts";
 import type { Cell } from "./arm.ts";
 import { functionsOf } from "./functions.ts";
 import { dollarsPerMillion } from "./prices.ts";
-import { cpuMilliseconds, instancesOf } from "./processes.ts";
+import { cpuMilliseconds } from "./processes.ts";
 import type { Bench } from "./service.ts";
 
 /** A call of one endpoint. */
@@ -42,17 +43,17 @@ const countedCalls = 9;
 
 /** CPU time of the function's process for one warm call. */
 export const cpuOf = async (bench: Bench, measuring: Measuring): Promise<number> => {
-  const { name } = functionOf(bench, measuring);
-  const cpu = (): number => {
-    const ids = instancesOf(bench.service.process.pid ?? 0).get(name) ?? [];
-    return ids.reduce((sum, id) => sum + cpuMilliseconds(id), 0);
+  const cpu = async (): Promise<number> => {
+    const instances = await instancesOf(bench.service.process.pid ?? 0);
+    const ofFunction = instances.filter(({ worker }) => worker === measuring.function);
+    return ofFunction.reduce((sum, { pid }) => sum + cpuMilliseconds(pid), 0);
   };
   let before = 0;
   for (let index = 0; index < warmCalls + countedCalls; index++) {
-    if (index === warmCalls) before = cpu();
+    if (index === warmCalls) before = await cpu();
     await bench.api.send(measuring.call());
   }
-  return (cpu() - before) / countedCalls;
+  return ((await cpu()) - before) / countedCalls;
 };
 
 const functionOf = (bench: Bench, measuring: Measuring) => {

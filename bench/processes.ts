@@ -23,12 +23,6 @@ export const treeOf = (processId: number): number[] => {
   return below(processId);
 };
 
-/** Full name of the function that a process is an instance of; undefined for other processes. */
-export const functionOf = (processId: number): string | undefined => {
-  const [, name] = /"functionName":"([^"]+)"/.exec(read(`/proc/${processId}/cmdline`)) ?? [];
-  return name;
-};
-
 /** CPU time of all threads since the process started. */
 export const cpuMilliseconds = (processId: number): number => {
   let threads: string[] = [];
@@ -52,14 +46,4 @@ export const isRunning = (processId: number): boolean => {
     return false; // The process has ended.
   }
   return threads.some((thread) => /^\d+ \(.*\) [RD] /s.test(read(`/proc/${processId}/task/${thread}/stat`)));
-};
-
-/** Ids of the instances of functions among a process and its descendants, by the function's full name. */
-export const instancesOf = (processId: number): Map<string, number[]> => {
-  const instances = new Map<string, number[]>();
-  for (const id of treeOf(processId)) {
-    const name = functionOf(id);
-    if (name !== undefined) instances.set(name, [...(instances.get(name) ?? []), id]);
-  }
-  return instances;
 };

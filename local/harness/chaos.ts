@@ -124,7 +124,7 @@ export const startChaos = async (
 };
 
 /** The processes in which a local service runs functions, with the functions' names. */
-const instancesOf = async (servicePid: number): Promise<{ pid: number; worker: string }[]> => {
+export const instancesOf = async (servicePid: number): Promise<{ pid: number; worker: string }[]> => {
   const { stdout } = await promisify(execFile)("ps", ["-A", "-ww", "-o", "pid=,ppid=,args="], {
     maxBuffer: 16 * 1024 * 1024,
   });
