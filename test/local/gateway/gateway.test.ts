@@ -270,7 +270,7 @@ describe("routes", () => {
     expect(await send("GET", "/other/v1")).toMatchObject({ status: 403, json: { message: "Forbidden" } });
   });
 
-  test("a function is invoked in a role that may invoke it and that API Gateway may assume", async () => {
+  test("a function is invoked in a role that may do so and API Gateway may assume", async () => {
     const statuses = ["POST", "PUT", "PATCH"].map(
       async (verb) => (await send(verb, "/api/forgotten")).status,
     );
