@@ -47,9 +47,7 @@ export const organizationRows = function* (
     removed: false,
   };
   yield { ...keys.user(org, user.id), ...user };
-  yield { ...keys.userEmail(org, user.email), id: user.id };
   yield { ...keys.signInAddress(user.email, org), organizationId: org, userId: user.id };
-  yield { ...keys.membership(org), members: new Set([user.id]) };
   for (const [index, secret] of apiKeys.entries()) {
     const row: ApiKey = {
       id: index + 1,

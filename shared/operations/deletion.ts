@@ -65,7 +65,6 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.team(org, 0),
     keys.teamName(org, ""),
     keys.teamRemoval(org, 0),
-    keys.userEmail(org, ""),
     keys.session(org, 0, ""),
     keys.apiKey(org, ""),
     keys.idempotencyKey(org, ""),

@@ -95,7 +95,6 @@ const identities = [
   keys.apiKey(1, "hash"),
   keys.session(1, 7, "hash"),
   keys.user(1, 7),
-  keys.userEmail(1, "ada@acme.example"),
   keys.signInLink("hash"),
   keys.signInAddress("ada@acme.example", 1),
   keys.signInMail("id"),

@@ -8,7 +8,7 @@ import * as activity from "../activity/activity.ts";
 import type { Actor } from "../activity/actor.ts";
 import type { Member, Role } from "../organizations/organization-schema.ts";
 import * as session from "../sessions/session.ts";
-import { addMember, notRemoved, removeMember } from "./membership.ts";
+import { notRemoved } from "./membership.ts";
 
 /** The row of a removed user stays, so that the activity log still tells a removed user from a stranger. */
 export type User = {
@@ -52,18 +52,19 @@ export const create = async (
     joins = false,
   }: { log?: Actor; also?: (user: User) => readonly Write[]; isInvited?: boolean; joins?: boolean } = {},
 ): Promise<User | "exists"> => {
-  if ((await table.get(keys.userEmail(org, input.email))) !== undefined) return "exists";
+  if ((await table.get(keys.signInAddress(input.email, org))) !== undefined) return "exists";
   const [id, slot] = await Promise.all([drawId("USER"), log && activity.slot(org)]);
   const { email, name, role = "admin" } = input;
   const createdAt = new Date().toISOString();
   const invitedAt = isInvited ? { invitedAt: createdAt } : {};
   const user: User = { id, email, name, role, createdAt, ...invitedAt, removed: false };
-  const addressClaim: Write = { put: { ...keys.userEmail(org, email), id }, if: absent };
+  const addressClaim: Write = {
+    put: { ...keys.signInAddress(email, org), organizationId: org, userId: id },
+    if: absent,
+  };
   const writes: Write[] = [
     addressClaim,
     { put: { ...keys.user(org, id), ...user }, if: absent },
-    { put: { ...keys.signInAddress(email, org), organizationId: org, userId: id } },
-    addMember(org, id),
     ...also(user),
     ...(log && slot
       ? activity.writes(org, slot, {
@@ -213,9 +214,7 @@ export const remove = async (
     const slot = log && (await activity.slot(org));
     await table.transact([
       { update: keys.user(org, id), set: { removed: true }, remove: ["passkeys"], if: asRead(user) },
-      { delete: keys.userEmail(org, user.email) },
       { delete: keys.signInAddress(user.email, org) },
-      removeMember(org, id),
       ...check,
       ...also,
       ...(log && slot

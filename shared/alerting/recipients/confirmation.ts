@@ -27,7 +27,7 @@ export const unconfirmed = async (org: number, addressees: readonly Addressee[])
   const names = [...new Set(open.map(domainOf))];
   const rows = await table.getMany<{ id: number }>([
     ...names.map((name) => keys.domainName(org, name)),
-    ...open.map(({ email }) => keys.userEmail(org, email.toLowerCase())),
+    ...open.map(({ email }) => keys.signInAddress(email.toLowerCase(), org)),
   ]);
   const ids = rows.slice(0, names.length).flatMap((row) => (row === undefined ? [] : [row.id]));
   const known = await domains.getMany(org, ids);

@@ -78,8 +78,6 @@ export type Change = {
   setOnce?: Record<string, unknown>;
   /** Adds to numbers (a missing one counts as 0) and unites sets. */
   add?: Record<string, number | Set<number> | Set<string>>;
-  /** Removes elements from sets. */
-  take?: Record<string, Set<number> | Set<string>>;
   remove?: string[];
   if?: Condition | undefined;
 };
@@ -194,19 +192,17 @@ export const changeFields = (change: Change): Expressions & { UpdateExpression?:
     return `${name} = if_not_exists(${name}, ${placeholders.value(value)})`;
   };
   const setOnce = given(change.setOnce).map(setOnceTo);
-  const operands = (record: Record<string, unknown> = {}): string[] =>
-    given(record).map(([path, value]) => `${placeholders.path(path)} ${placeholders.value(value)}`);
-  const add = operands(change.add);
-  const take = operands(change.take);
+  const add = given(change.add).map(
+    ([path, value]) => `${placeholders.path(path)} ${placeholders.value(value)}`,
+  );
   const remove = (change.remove ?? []).map((path) => placeholders.path(path));
   const clause = (verb: string, actions: string[]): string[] =>
     actions.length === 0 ? [] : [`${verb} ${actions.join(", ")}`];
-  const isChange = [set, setOnce, add, take, remove].some((actions) => actions.length > 0);
+  const isChange = [set, setOnce, add, remove].some((actions) => actions.length > 0);
   const version = isChange ? [setOnceTo([versionAttribute, newestVersion])] : [];
   const update = [
     ...clause("SET", [...set, ...setOnce, ...version]),
     ...clause("ADD", add),
-    ...clause("DELETE", take),
     ...clause("REMOVE", remove),
   ].join(" ");
   const expression = placeholders.expression(guarded(change.if));

@@ -68,8 +68,6 @@ export const keys = {
   /** A deleted team; due as long as e-mails are still in it. */
   teamRemoval: (org: number, team: number): Key => ({ pk: `ORG#${org}#TEAM-REMOVAL`, sk: padded(team) }),
   user: (org: number, id: number): Key => ({ pk: `ORG#${org}#USER`, sk: padded(id) }),
-  /** Keeps an address unique among the users who are not removed. Holds the user's id. */
-  userEmail: (org: number, email: string): Key => ({ pk: `ORG#${org}#USER-EMAIL`, sk: email }),
   /**
    * `hash` is the SHA-256 of the secret in base64url. The secret itself is never stored. Rows of one user's
    * sessions follow each other.
@@ -120,8 +118,6 @@ export const keys = {
   news: (org: number, day: string, place: number): Key => ({ pk: `ORG#${org}#NEWS`, sk: `${day}#${place}` }),
   /** When findings of a breach were first and last detected (findings/breach-dates.ts). */
   breachDates: (org: number, breach: number): Key => ({ pk: `ORG#${org}#BREACH-DATES`, sk: padded(breach) }),
-  /** The ids of users and of removed users: a page of the activity log tells them apart with this one row. */
-  membership: (org: number): Key => ({ pk: `ORG#${org}`, sk: "MEMBERSHIP" }),
   /** What is to be done for one chunk of a scan: its changes, or how far its single look-ups are. */
   chunk: (org: number, scan: number, batch: number, chunk: string): Key => ({
     pk: `ORG#${org}#CHUNK#${scan}`,
@@ -168,7 +164,10 @@ export const keys = {
   // Rows of the whole deployment
   /** The domain, of whichever organization, that a DNS record has proved to be of this name. */
   provenDomain: (name: string): Key => ({ pk: `PROVEN-DOMAIN#${name}`, sk: "DOMAIN" }),
-  /** By address: the organizations that it is a user of, and as which user. */
+  /**
+   * By address: the organizations that it is a user of, and as which user. Keeps the address unique among the users of an
+   * organization who are not removed.
+   */
   signInAddress: (email: string, org: number): Key => ({
     pk: `SIGN-IN-ADDRESS#${email}`,
     sk: padded(org),
@@ -267,7 +266,7 @@ export const emailPartitions = ["ORG#*#EMAIL#*"] as const;
  * function write them. No function writes the operators' log.
  */
 export const guardedPartitions = {
-  "table:write:identities": ["ORG#*#KEY", "ORG#*#SESSION", "ORG#*#USER", "ORG#*#USER-EMAIL", "SIGN-IN-*"],
+  "table:write:identities": ["ORG#*#KEY", "ORG#*#SESSION", "ORG#*#USER", "SIGN-IN-*"],
   "table:write:organizations": ["ORG#*#ORGANIZATION", "ORGANIZATIONS"],
   "table:write:domains": ["ORG#*#DOMAIN", "ORG#*#DOMAIN-NAME", "ORG#*#DOMAIN-REMOVAL", "PROVEN-DOMAIN#*"],
   "table:write:channels": ["ORG#*#CHANNEL"],

@@ -20,11 +20,8 @@ export const compareAllNames = async (org: number): Promise<Problem[]> => {
     const rows = await table.getMany<Row>(names.map(keyOf));
     return new Map(names.map((name, at) => [name, rows[at]]));
   };
-  const nameRows = [
-    await listed(keys.domainName(org, "")),
-    await listed(keys.teamName(org, "")),
-    await listed(keys.userEmail(org, "")),
-  ] as const;
+  const domainNames = await listed(keys.domainName(org, ""));
+  const teamNames = await listed(keys.teamName(org, ""));
   const allDomains = await domains.list(org);
   const allTeams = await teams.list(org);
   const allUsers = await table.query<User>({ pk: keys.user(org, 0).pk });
@@ -61,7 +58,7 @@ export const compareAllNames = async (org: number): Promise<Problem[]> => {
   const problems = [
     compareNames(org, "domain", {
       claims: named(allDomains, keys.domain, ({ name }) => name),
-      rows: nameRows[0],
+      rows: domainNames,
       keyOf: (name) => keys.domainName(org, name),
       attribute: "id",
     }),
@@ -72,14 +69,8 @@ export const compareAllNames = async (org: number): Promise<Problem[]> => {
         ({ name }) => teams.comparable(name),
         ({ name }) => asRead({ name }),
       ),
-      rows: nameRows[1],
+      rows: teamNames,
       keyOf: (name) => keys.teamName(org, name),
-      attribute: "id",
-    }),
-    compareNames(org, "user", {
-      claims: ofUsers,
-      rows: nameRows[2],
-      keyOf: (email) => keys.userEmail(org, email),
       attribute: "id",
     }),
     compareNames(org, "sign-in", {

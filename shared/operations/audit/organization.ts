@@ -1,5 +1,4 @@
 /** Compares the rows of an organization that belong to no list. */
-import type { User } from "../../access/members/user.ts";
 import * as channels from "../../alerting/channels/channel.ts";
 import { exists } from "../../aws/table/condition.ts";
 import { dueShard, type Key, keys } from "../../aws/table/keys.ts";
@@ -34,15 +33,10 @@ export const auditOrganization = async (
   };
 };
 
-/** The organization must be in the list of all; its channels, for the limit of 20, and its users must be counted. */
+/** The organization must be in the list of all; its channels must be counted, for the limit of 20. */
 const compareCounters = async (org: number): Promise<Problem[]> => {
-  const fixed = [keys.organizations(org), keys.channelCount(org), keys.membership(org)];
-  const [index, channelCount, membership] = await table.getMany(fixed);
-  const all = await table.query<User>({ pk: keys.user(org, 0).pk });
-  const idsOf = (isRemoved: boolean): Set<number> | undefined => {
-    const ids = all.filter(({ removed }) => removed === isRemoved).map(({ id }) => id);
-    return ids.length === 0 ? undefined : new Set(ids);
-  };
+  const fixed = [keys.organizations(org), keys.channelCount(org)];
+  const [index, channelCount] = await table.getMany(fixed);
   const isThere = { check: keys.organization(org), if: exists };
   return [
     ...(await compare(
@@ -61,15 +55,6 @@ const compareCounters = async (org: number): Promise<Problem[]> => {
         key: keys.channelCount(org),
         row: channelCount,
         holds: { channels: (await channels.list(org)).length },
-      },
-    )),
-    ...(await compare(
-      { kind: "members", id: org },
-      {
-        key: keys.membership(org),
-        row: membership,
-        holds: { members: idsOf(false), removed: idsOf(true) },
-        reliesOn: ["members", "removed"],
       },
     )),
   ];

@@ -109,7 +109,6 @@ const ofOneAddress = [
   "SIGN-IN-LINK",
   "SIGN-IN-MAIL",
   "SIGN-IN-ADDRESS",
-  "USER-EMAIL",
   "ADDRESS",
   "RECIPIENT",
   "LIMIT",
