@@ -5,5 +5,5 @@ export const startScheduledScan = defineOnDemandWorker({
   impact: "Scheduled scans do not start",
   maximumEventAgeHours: 1,
   timeoutSeconds: 30,
-  uses: ["table:read", "table:write", "queue:scan-plans"],
+  uses: ["table:write"],
 });

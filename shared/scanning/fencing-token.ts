@@ -1,5 +1,4 @@
 /** A scan has one planner at a time: the one that holds the scan lock's current fencing token. */
-import { randomUUID } from "node:crypto";
 import type { Invocation } from "../aws/queue/consume.ts";
 import {
   changeLock,
@@ -21,7 +20,8 @@ export type PlanProgress = "planned" | { delaySeconds: number } | "over";
 
 /**
  * Makes the worker that has a plan message the scan's planner and returns its fencing token, the one after
- * the message's. Undefined when the message is late or repeated, or the scan is over.
+ * the message's. Undefined when the message is late or repeated, or the scan is over. (Also when the reply of the table was
+ * lost, so that its client has written twice: then the sweep wakes the next planner.)
  */
 export const acquireFencingToken = async (
   org: number,
@@ -29,13 +29,11 @@ export const acquireFencingToken = async (
   messageToken: number,
 ): Promise<number | undefined> => {
   const now = new Date().toISOString();
-  const plannerId = randomUUID();
   const fencingToken = messageToken + 1;
   const isAcquired = await changeLock(
     org,
-    { renewedAt: now, dueAt: now, fencingToken, plannerId },
+    { renewedAt: now, dueAt: now, fencingToken },
     heldWithToken(scanId, messageToken),
-    (lock) => lock.plannerId === plannerId,
   );
   return isAcquired ? fencingToken : undefined;
 };

@@ -11,8 +11,6 @@ export type ScanLock = {
   scanId: number;
   /** Grows by one with each planner; only the planner with the current one can save (fencing-token.ts). */
   fencingToken: number;
-  /** Random id of the planner that acquired the current fencing token. */
-  plannerId?: string;
   /** When a worker last renewed the lock. */
   renewedAt: string;
   /** How many sweeps in a row found the same progress, although a worker had answered the wake before. */
@@ -68,21 +66,12 @@ export const renewLock = (org: number, scanId: number, fencingToken?: number): P
   );
 };
 
-/**
- * Changes the lock if `expected` holds. A write whose reply was lost is sent again by the client and then
- * fails its condition; `isOwnChange` recognizes the row that this write has made.
- */
+/** Changes the lock if `expected` holds; gives whether it did. */
 export const changeLock = async (
   org: number,
   set: Partial<ScanLock>,
   expected: Condition,
-  isOwnChange: (lock: ScanLock) => boolean = () => false,
-): Promise<boolean> => {
-  const change = await table.attempt(table.update(keys.scanLock(org), { set, if: expected }));
-  if (change.written) return true;
-  const lock = change.failed[0]?.item as ScanLock | undefined;
-  return lock !== undefined && isOwnChange(lock);
-};
+): Promise<boolean> => (await table.attempt(table.update(keys.scanLock(org), { set, if: expected }))).written;
 
 /**
  * For work in many steps: a function to call before each step. It renews the lock when that is due, and

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { condition, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
@@ -12,7 +11,7 @@ import { type Failures, failureCounts, scans } from "./record.ts";
  * How far the look-ups of a chunk are: e-mails with ids up to `cursor` are done. One worker at a time has the
  * lease and looks up the next ones.
  */
-type LookupRow = { cursor: number; leaseUntil?: string; leaseToken?: string };
+type LookupRow = { cursor: number; leaseUntil?: string };
 
 /** How far the clocks of two functions may be apart. */
 const clockSkewSeconds = 10;
@@ -40,19 +39,16 @@ export const cursorOf = async (chunk: ChunkKey): Promise<number> =>
 /** Takes the lease of a chunk. False when the cursor is no longer here or another worker has the lease. */
 export const acquireLease = async (chunk: ChunkKey, cursor: number): Promise<boolean> => {
   const now = Date.now();
-  const leaseToken = randomUUID();
   const lease = await table.attempt(
-    table.update<LookupRow>(keyOf(chunk), {
-      set: { leaseUntil: new Date(now + leaseMilliseconds).toISOString(), leaseToken },
+    table.update(keyOf(chunk), {
+      set: { leaseUntil: new Date(now + leaseMilliseconds).toISOString() },
       if: condition("#cursor = :cursor AND (attribute_not_exists(#leaseUntil) OR #leaseUntil < :now)", {
         cursor,
         now: new Date(now).toISOString(),
       }),
     }),
   );
-  if (lease.written) return true;
-  // The reply to this very write can be lost: the client then tries again and finds its own token.
-  return (lease.failed[0]?.item as LookupRow | undefined)?.leaseToken === leaseToken;
+  return lease.written;
 };
 
 export const releaseLease = async (chunk: ChunkKey, cursor: number): Promise<void> => {

@@ -38,8 +38,6 @@ export type ScanRow = {
   newBreachesFound: number;
   /** No scan of the organization had completed when this one started. */
   isFirst: boolean;
-  /** False when SQS did not take the message of its planner. */
-  wasQueued?: boolean;
   /** Whether every domain is planned: only then does an empty `remaining` mean that the scan is done. */
   planned: boolean;
   /**

@@ -64,29 +64,21 @@ export const startDueScans = async (invocation: Invocation): Promise<void> => {
   if (failures > 0) throw failedRows(failures);
 };
 
-/** "skipped": the organization is not served or has no active e-mails, so no scan is needed. */
-type StartResult = "started" | "in progress" | "skipped";
-
-/** Starts a requested scan and deletes the request, which stays while another scan is in progress. */
-export const startRequestedScan = async (key: Key, logger: Logger): Promise<StartResult> => {
+/** Starts a requested scan, if one is needed, and deletes the request, which stays while another scan is in progress. */
+const startRequestedScan = async (key: Key, logger: Logger): Promise<void> => {
   const row = await table.get<ScanRequest>(key);
-  if (row === undefined) return "skipped";
-  const result = await startAutomatically(organizationOf(key), row.type, logger);
-  if (result === "in progress") return result;
-  // Not written: a new request has replaced this one, and stays.
-  await table.attempt(table.remove(key, condition("#dueAt = :dueAt", { dueAt: row.dueAt })));
-  return result;
-};
-
-const startAutomatically = async (org: number, type: ScanType, logger: Logger): Promise<StartResult> => {
-  if (!isServed(await organizations.get(org), new Date())) return "skipped";
-  try {
-    const scanId = await start(org, type, service);
-    logger.info("scan started", { organizationId: org, scanId, type });
-    return "started";
-  } catch (error) {
-    if (error instanceof Refusal && error.refusal === "scanInProgress") return "in progress";
-    if (error instanceof Refusal && error.refusal === "noActiveEmails") return "skipped";
-    throw error;
+  if (row === undefined) return;
+  const { type, dueAt } = row;
+  const org = organizationOf(key);
+  if (isServed(await organizations.get(org), new Date())) {
+    try {
+      const scanId = await start(org, type, service);
+      logger.info("scan started", { organizationId: org, scanId, type });
+    } catch (error) {
+      if (error instanceof Refusal && error.refusal === "scanInProgress") return;
+      if (!(error instanceof Refusal) || error.refusal !== "noActiveEmails") throw error;
+    }
   }
+  // Not written: a new request has replaced this one, and stays.
+  await table.attempt(table.remove(key, condition("#dueAt = :dueAt", { dueAt })));
 };

@@ -7,7 +7,7 @@ import type { Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
-import { blockOf, reserveOne } from "../lists/blocks.ts";
+import { reserveOne } from "../lists/blocks.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { emails } from "../monitoring/emails/record.ts";
 import type { ScanLock } from "./lock.ts";
@@ -20,7 +20,7 @@ import { notQueued, starting } from "./transitions.ts";
  * `count` counts the request against its limit, also when it is refused. `also`: further writes of the transactions that start the
  * scan, in which they go first, and that end it when it was not queued.
  *
- * @throws Refusal `scanInProgress`, `noActiveEmails`, or `scanNotQueued` when SQS did not take the message.
+ * @throws Refusal `scanInProgress`, `noActiveEmails`, or `scanNotQueued` when SQS did not take the message of a manual scan.
  */
 export const start = async (
   org: number,
@@ -57,37 +57,31 @@ export const start = async (
   try {
     await queue.send("scan-plans", { organizationId: org, scanId: id, fencingToken: 0 });
   } catch {
-    await endUnqueued(org, id, type, totalEmails, also.withFailure?.() ?? []);
+    // Nobody waits for what the service starts by itself: the sweep wakes a planner.
+    if (type !== "manual") return id;
+    await endUnqueued(org, id, totalEmails, also.withFailure?.() ?? []);
     throw new Refusal("scanNotQueued");
   }
   return id;
 };
 
 /**
- * Ends a scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. The re-dispatch sends
- * the alert. A scan that the service itself tries again every few minutes alerts the first time only.
+ * Ends a manual scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. The re-dispatch
+ * sends the alert.
  */
 const endUnqueued = async (
   org: number,
   id: number,
-  type: ScanType,
   totalEmails: number,
   also: readonly Write[],
 ): Promise<void> => {
   const errorMessage = "The scan could not be queued";
-  const [slot, alertChannels, [, previous]] = await Promise.all([
-    activity.slot(org),
-    channels.list(org),
-    scans.members(org, blockOf(id), { descending: true, limit: 2 }),
+  const [slot, alertChannels] = await Promise.all([activity.slot(org), channels.list(org)]);
+  const raised = await delivery.raise(org, alertChannels, [
+    { type: "scan_error", scanId: id, error: errorMessage },
   ]);
-  const isRepeated = type !== "manual" && previous?.wasQueued === false;
-  const raised = await delivery.raise(
-    org,
-    alertChannels,
-    isRepeated ? [] : [{ type: "scan_error", scanId: id, error: errorMessage }],
-  );
   await table.transact([
-    ...notQueued(org, id, type, totalEmails, { errorMessage, completedAt: slot.createdAt }),
+    ...notQueued(org, id, totalEmails, { errorMessage, completedAt: slot.createdAt }),
     ...activity.writes(org, slot, { action: "scan.failed", summary: errorMessage, actor: service }),
     ...delivery.deliveries.writes(org, raised.writes),
     ...also,

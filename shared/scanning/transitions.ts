@@ -5,7 +5,7 @@
  * |---|---|---|---|
  * | – | pending | the organization has no scan lock | start.ts |
  * | pending | running | none: whichever planner is first | plan.ts, with the current fencing token |
- * | pending | failed | the scan holds the lock | start.ts, when SQS did not take the message |
+ * | pending | failed | the scan holds the lock | start.ts, when SQS did not take the message of a manual scan |
  * | pending, running | completed, failed | the scan holds the lock, and no work was planned or finished since it was read | end.ts |
  *
  * Every transition has the condition that the scan is in its state. Nothing leads out of completed and failed.
@@ -58,20 +58,19 @@ export const running = (org: number, scan: ScanRecord): Write[] => {
   ]);
 };
 
-/** Ends a scan that nobody will plan, because it could not be queued. */
+/** Ends a manual scan that nobody will plan, because it could not be queued. */
 export const notQueued = (
   org: number,
   id: number,
-  type: ScanType,
   totalEmails: number,
   set: { errorMessage: string; completedAt: string },
 ): Write[] => [
   { delete: keys.scanLock(org), if: heldBy(id) },
   ...scans.writes(org, [
     scans.change(org, id, {
-      from: { type, status: "pending" },
-      to: { type, status: "failed" },
-      set: { ...set, failedEmails: totalEmails, unreachedEmails: totalEmails, wasQueued: false },
+      from: { type: "manual", status: "pending" },
+      to: { type: "manual", status: "failed" },
+      set: { ...set, failedEmails: totalEmails, unreachedEmails: totalEmails },
     }),
   ]),
 ];

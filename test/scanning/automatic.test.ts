@@ -8,21 +8,18 @@ import * as organizations from "../../shared/access/organizations/organization.t
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { list } from "../../shared/scanning/scan-list.ts";
-import {
-  requestScan,
-  requestScanOfAll,
-  startDueScans,
-  startRequestedScan,
-} from "../../shared/scanning/scan-request.ts";
+import { requestScan, requestScanOfAll, startDueScans } from "../../shared/scanning/scan-request.ts";
 import { start } from "../../shared/scanning/start.ts";
+import { sweepScan } from "../../shared/scanning/sweep.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
 import { reply } from "../monitoring/hibp/upstream-server.ts";
 import {
   createOrganization,
   endEarly,
   invocation,
-  logger,
   onTableRequest,
+  readScan,
+  runPlans,
   useWorkers,
 } from "./in-process-workers.ts";
 
@@ -177,6 +174,21 @@ describe("a requested scan", () => {
     expect(await requestRow()).toBeUndefined();
   });
 
+  test("that cannot be queued is planned by the sweep", async () => {
+    vi.stubEnv("SCAN_PLANS_QUEUE_URL", `${process.env.SCAN_PLANS_QUEUE_URL}-that-is-not-there`);
+    await startScheduled({ organizationId: org }, context);
+    await startDue();
+    vi.stubEnv("SCAN_PLANS_QUEUE_URL", process.env.SCAN_PLANS_QUEUE_URL?.replace("-that-is-not-there", ""));
+    expect(await requestRow()).toBeUndefined();
+    const scanId = await newestScan();
+    expect(await readScan(org, scanId)).toMatchObject({ status: "pending" });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 300_000 });
+    await sweepScan(keys.scanLock(org), new Date(), invocation(), { silenceSeconds: 60 });
+    await runPlans();
+    vi.useRealTimers();
+    expect(await readScan(org, scanId)).toMatchObject({ status: "running" });
+  });
+
   test("starts once, at its time", async () => {
     await requestScan(org, "catalog_triggered", new Date(Date.now() + 60_000));
     await startDue();
@@ -205,12 +217,14 @@ describe("a requested scan", () => {
 
   test("does not start for an organization that is not served, by schedule or request", async () => {
     await organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
-    await startScheduled({ organizationId: org }, context);
-    expect(await requestRow()).toBeUndefined();
-    await requestScan(org, "catalog_triggered", new Date());
-    expect(await startRequestedScan(keys.scanRequest(org), logger)).toBe("skipped");
-    await requestScan(org, "catalog_triggered", new Date());
-    await startDue();
+    for (const request of [
+      () => startScheduled({ organizationId: org }, context),
+      () => requestScan(org, "catalog_triggered", new Date()),
+    ]) {
+      await request();
+      await startDue();
+      expect(await requestRow()).toBeUndefined();
+    }
     expect(await startedTypes()).toEqual([]);
   });
 });

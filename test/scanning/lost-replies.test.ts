@@ -1,10 +1,14 @@
-import { beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { keys } from "../../shared/aws/table/keys.ts";
+import { sweepScan } from "../../shared/scanning/sweep.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
 import {
   createOrganization,
+  invocation,
   readScan,
   runChecks,
   runLookUps,
+  runPlans,
   startAndPlan,
   useWorkers,
 } from "./in-process-workers.ts";
@@ -24,14 +28,21 @@ beforeAll(() => {
   });
 });
 
+afterEach(() => void vi.useRealTimers());
+
 test.each([
-  ["acquires its fencing token", "plannerId"],
+  ["acquires its fencing token", "fencingToken"],
   ["takes the last chunk off", "REMOVE #remaining"],
-  ["acquires the lease of look-ups", "leaseToken"],
-])("a worker that %s goes on although the reply is lost", async (_, write) => {
+  ["acquires the lease of look-ups", "leaseUntil"],
+])("the sweep heals a scan whose worker %s and gets no reply", async (_, write) => {
   const org = await createOrganization({ "covered.example": 2, "single.example": 1 });
   losing = write;
   const scanId = await startAndPlan(org);
+  await runLookUps();
+  await runChecks();
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 300_000 });
+  await sweepScan(keys.scanLock(org), new Date(), invocation(), { silenceSeconds: 60 });
+  await runPlans();
   await runLookUps();
   await runChecks();
   expect(await readScan(org, scanId)).toMatchObject({
