@@ -10,6 +10,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { chunk } from "../../aws/table/chunk.ts";
 import { absent, condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import { type BreachDetails, breachOf } from "./breach.ts";
@@ -172,32 +173,22 @@ export const digestOf = (listed: Listed): string =>
 /** name → id of these breaches. New names get an id; concurrent calls agree on it. */
 const mint = async (list: readonly BreachDetails[]): Promise<Map<string, number>> => {
   const minted = new Map<string, number>();
-  for (const batch of chunk(list, breachesPerTransaction)) {
-    let open = batch;
-    while (open.length > 0) {
-      const drawn = await Promise.all(open.map(() => drawId("BREACH")));
-      const breaches = open.map((details, index) => ({ ...details, id: drawn[index] as number }));
-      const writes = breaches.flatMap(({ id, ...details }): Write[] => [
-        {
-          put: { ...keys.breachName(details.name), id, title: details.title, domain: details.domain },
-          if: absent,
-        },
-        { put: { ...keys.breach(id), ...details, id } },
+  const mintBatch = async (batch: readonly BreachDetails[]): Promise<void> => {
+    const rows = await table.getMany<NameRow>(batch.map(({ name }) => keys.breachName(name)));
+    const ids = await Promise.all(rows.map((row) => row?.id ?? drawId("BREACH")));
+    const breaches = batch.map((details, index) => ({ ...details, id: ids[index] as number }));
+    const writes = breaches
+      .filter((_, index) => rows[index] === undefined)
+      .flatMap(({ id, name, title, domain, ...details }): Write[] => [
+        { put: { ...keys.breachName(name), id, title, domain }, if: absent },
+        { put: { ...keys.breach(id), id, name, title, domain, ...details } },
       ]);
-      const attempt = await table.attempt(table.transact(writes));
-      if (attempt.written) {
-        for (const { name, id } of breaches) minted.set(name, id);
-        break;
-      }
-      // A failed condition means that another process has minted the name: its row has the id.
-      for (const { index, item } of attempt.failed) {
-        const breach = breaches[index / 2];
-        if (breach !== undefined && item !== undefined) minted.set(breach.name, (item as NameRow).id);
-      }
-      const left = open.filter(({ name }) => !minted.has(name));
-      if (left.length === open.length) throw new table.TransactionRefused(attempt.failed);
-      open = left;
-    }
+    if (writes.length > 0) await table.transact(writes);
+    for (const { name, id } of breaches) minted.set(name, id);
+  };
+  for (const batch of chunk(list, breachesPerTransaction)) {
+    // Refused: another process has minted one of the names, whose row has the id.
+    await withOptimisticRetry(() => mintBatch(batch));
   }
   return minted;
 };

@@ -118,15 +118,12 @@ export const countOpen = async (org: number): Promise<number> =>
 export const countIn = (entries: readonly Entry[], state: State): number =>
   entries.filter((entry) => entry.state === state).length;
 
-/**
- * The writes that change buckets of a domain from what was read; they fail when one of them has changed since. `agrees`: they agree
- * with the answer after this change as before it.
- */
+/** The writes that change buckets of a domain from what was read; they fail when one of them has changed since. `asOf`: as of counts. */
 export const writesOf = (
   org: number,
   domainId: number,
   changes: readonly { before: Bucket; after: Pick<Bucket, "next" | "entries"> }[],
-  { asOf, agrees = false }: { asOf?: string | undefined; agrees?: boolean } = {},
+  asOf?: string,
 ): Write[] => {
   const grown = (state: State): number =>
     changes.reduce(
@@ -148,7 +145,7 @@ export const writesOf = (
     }),
     {
       update: keys.unwatchedCounts(org, domainId),
-      add: { open: grown("open"), ignored: grown("ignored"), writes: 1, ...(agrees && { digestWrites: 1 }) },
+      add: { open: grown("open"), ignored: grown("ignored"), writes: 1 },
       set: { asOf },
     },
   ];
