@@ -330,7 +330,7 @@ describe("a window", () => {
   test("is the UTC minute for addresses", async () => {
     const { id } = await createOrganization();
     const at = async (time: string) =>
-      (await countAddress("v1", `test-${id}`, new Date(`2100-01-01T${time}Z`))).refusedSeconds;
+      (await countAddress("ADDRESS", `test-${id}`, new Date(`2100-01-01T${time}Z`))).refusedSeconds;
     const within = await Promise.all(times(105, () => at("10:00:30.000")));
     expect(within.filter((seconds) => seconds === 0)).toHaveLength(100);
     expect(within.filter((seconds) => seconds === 30)).toHaveLength(5);

@@ -32,12 +32,12 @@ export const authenticate = async (
 ): Promise<Principal | GatewayRefusal> => {
   const address = addressOf(event);
   const credential = credentialOf(event);
-  const refusedSeconds = limits.secondsRefused("v1", address, now);
+  const refusedSeconds = limits.secondsRefused("ADDRESS", address, now);
   if (refusedSeconds > 0) return refuse(credential, {}, "addressLimit", refusedSeconds);
 
   const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
   const [ofAddress, ofKey, identified] = await Promise.all([
-    limits.countAddress("v1", address, now),
+    limits.countAddress("ADDRESS", address, now),
     keyHash === undefined ? undefined : limits.countKey(keyHash, now),
     credential === "none" ? nobody : identify(credential, now),
   ]);
@@ -80,10 +80,10 @@ export const authenticateDashboard = async (
     return refuse(credential, key, key.valid === undefined ? "unauthenticated" : "sessionRequired");
   }
 
-  const refusedSeconds = limits.secondsRefused("session", credential.hash, now);
+  const refusedSeconds = limits.secondsRefused("SESSION", credential.hash, now);
   if (refusedSeconds > 0) return refuse(credential, {}, "sessionLimit", refusedSeconds);
   // An address over its limit may only guess: cookies that it makes up are read, but not counted.
-  const isGuess = limits.secondsRefused("dashboard", addressOf(event), now) > 0;
+  const isGuess = limits.secondsRefused("DASHBOARD", addressOf(event), now) > 0;
   const [counted, identified] = await Promise.all([
     isGuess ? undefined : limits.countSession(credential.hash, now),
     identify(credential, now),
@@ -121,8 +121,8 @@ export const admitAnyone = async (
 /** Counts a request against its address; the seconds for which it is refused, or 0. */
 const countAddress = async (event: APIGatewayRequestAuthorizerEvent, now: Date): Promise<number> => {
   const address = addressOf(event);
-  const seconds = limits.secondsRefused("dashboard", address, now);
-  return seconds > 0 ? seconds : (await limits.countAddress("dashboard", address, now)).refusedSeconds;
+  const seconds = limits.secondsRefused("DASHBOARD", address, now);
+  return seconds > 0 ? seconds : (await limits.countAddress("DASHBOARD", address, now)).refusedSeconds;
 };
 
 /** What the request's address counts as. */

@@ -47,16 +47,10 @@ const countedAs = (remaining: number, window: Window, now: Date): Counted => {
 const secondsLeft = ({ endsAt }: Window, now: Date): number =>
   Math.max(1, Math.ceil(endsAt - now.getTime() / 1000));
 
-/** What requests of a minute are counted by: a source address in either part of the API, or the hash of a key or session. */
-type Counter = "v1" | "dashboard" | "key" | "session";
+/** What requests of a minute are counted by: a source address in /api/v1 or in the dashboard's part, or the hash of a key or session. */
+type Counter = "ADDRESS" | "DASHBOARD" | "KEY" | "SESSION";
 
-const subjectOf = (counter: Counter, name: string): string =>
-  ({
-    v1: `ADDRESS#${name}`,
-    dashboard: `DASHBOARD#${name}`,
-    key: `KEY#${name}`,
-    session: `SESSION#${name}`,
-  })[counter];
+const subjectOf = (counter: Counter, name: string): string => `${counter}#${name}`;
 
 const countMinute = async (counter: Counter, name: string, limit: number, now: Date): Promise<Counted> => {
   const subject = subjectOf(counter, name);
@@ -66,12 +60,12 @@ const countMinute = async (counter: Counter, name: string, limit: number, now: D
 };
 
 /** Counts a request of a source address. */
-export const countAddress = (part: "v1" | "dashboard", address: string, now: Date): Promise<Counted> =>
+export const countAddress = (part: "ADDRESS" | "DASHBOARD", address: string, now: Date): Promise<Counted> =>
   countMinute(part, address, perMinute.address, now);
 
 /** Counts a request of the session with this hash. */
 export const countSession = (hash: string, now: Date): Promise<Counted> =>
-  countMinute("session", hash, perMinute.session, now);
+  countMinute("SESSION", hash, perMinute.session, now);
 
 /**
  * Subjects over their limit, of the latest window that this instance saw. Counts never fall within a window, but for those of
@@ -100,7 +94,7 @@ export const countKey = async (hash: string, now: Date): Promise<Counted> => {
   const window = windowAt(now, 60);
   try {
     const { requests } = await table.update<{ requests: number }>(
-      keys.limit(subjectOf("key", hash), window.name),
+      keys.limit(subjectOf("KEY", hash), window.name),
       {
         add: { requests: 1 },
         setOnce: { [timeToLive]: window.endsAt + 60 },
@@ -123,13 +117,13 @@ const recountPauses = [50, 100, 200];
  */
 export const recountKey = async (hash: string, now: Date): Promise<Counted> => {
   for (const pause of recountPauses) {
-    if (secondsRefused("key", hash, now) > 0) break;
+    if (secondsRefused("KEY", hash, now) > 0) break;
     await setTimeout(pause);
     const counted = await countKey(hash, now);
     if (counted.refusedSeconds === 0) return counted;
   }
   const window = windowAt(now, 60);
-  rememberRefused(subjectOf("key", hash), window);
+  rememberRefused(subjectOf("KEY", hash), window);
   return countedAs(-1, window, now);
 };
 
@@ -138,7 +132,7 @@ export const recountKey = async (hash: string, now: Date): Promise<Counted> => {
  * passes when the SDK repeats this write after a lost reply. One write unit.
  */
 export const uncountKey = async (hash: string, now: Date): Promise<void> => {
-  await table.update(keys.limit(subjectOf("key", hash), windowAt(now, 60).name), { add: { requests: -1 } });
+  await table.update(keys.limit(subjectOf("KEY", hash), windowAt(now, 60).name), { add: { requests: -1 } });
 };
 
 /** Counts a request against an hourly budget of the organization. */
