@@ -61,7 +61,7 @@ export const ignore = async (
     const { alias, number } = entry;
     return [{ alias, number, state: to }];
   };
-  await change(org, ids, changed, logged);
+  await change(org, ids, changed, { agrees: ignored, logged });
 };
 
 const planOf = async (org: number, addresses: readonly string[]) => {
@@ -110,7 +110,10 @@ const change = async (
   org: number,
   ids: readonly number[],
   changed: (entry: Entry, address: string) => Entry[],
-  logged: (before: number, changed: number) => Write[] = () => [],
+  {
+    agrees = false,
+    logged = () => [],
+  }: { agrees?: boolean; logged?: (before: number, changed: number) => Write[] } = {},
 ): Promise<void> => {
   let done = 0;
   for (const [domainId, places] of Map.groupBy(placesOf(ids), (place) => place.domainId)) {
@@ -128,7 +131,8 @@ const change = async (
           });
           return [{ before, after: { next: before.next, entries } }];
         });
-        if (count > 0) await table.transact([...writesOf(org, domainId, changes), ...logged(done, count)]);
+        if (count > 0)
+          await table.transact([...writesOf(org, domainId, changes, { agrees }), ...logged(done, count)]);
         return count;
       });
     }

@@ -99,7 +99,7 @@ const compare = async (
         },
       );
       if (changes.length === 0) return "unchanged";
-      const writes = [isStillClaimed, ...writesOf(org, domain.id, changes, domain.planAt)];
+      const writes = [isStillClaimed, ...writesOf(org, domain.id, changes, { asOf: domain.planAt })];
       const change = await table.attempt(table.transact(writes));
       if (change.written) return "written";
       if (change.failed.some(({ index }) => index === 0)) return "over";

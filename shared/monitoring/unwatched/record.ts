@@ -118,12 +118,15 @@ export const countOpen = async (org: number): Promise<number> =>
 export const countIn = (entries: readonly Entry[], state: State): number =>
   entries.filter((entry) => entry.state === state).length;
 
-/** The writes that change buckets of a domain from what was read; they fail when one of them has changed since. `asOf`: as of counts. */
+/**
+ * The writes that change buckets of a domain from what was read; they fail when one of them has changed since. `agrees`: they agree
+ * with the answer after this change as before it.
+ */
 export const writesOf = (
   org: number,
   domainId: number,
   changes: readonly { before: Bucket; after: Pick<Bucket, "next" | "entries"> }[],
-  asOf?: string,
+  { asOf, agrees = false }: { asOf?: string | undefined; agrees?: boolean } = {},
 ): Write[] => {
   const grown = (state: State): number =>
     changes.reduce(
@@ -145,7 +148,7 @@ export const writesOf = (
     }),
     {
       update: keys.unwatchedCounts(org, domainId),
-      add: { open: grown("open"), ignored: grown("ignored"), writes: 1 },
+      add: { open: grown("open"), ignored: grown("ignored"), writes: 1, ...(agrees && { digestWrites: 1 }) },
       set: { asOf },
     },
   ];
