@@ -23,10 +23,13 @@ export async function teamChoices(): Promise<Choice[]> {
   return choices;
 }
 
+/** A scan has no other name than its time. */
+export const scanName = ({ createdAt }: { createdAt: string }): string => exactTime(Date.parse(createdAt));
+
 /** The newest. */
 export async function scanChoices(): Promise<Choice[]> {
   const { scans } = await call("GET /v1/scans", { query: { limit: 100 } });
-  return scans.map(({ id, createdAt }) => ({ value: String(id), label: exactTime(Date.parse(createdAt)) }));
+  return scans.map((scan) => ({ value: String(scan.id), label: scanName(scan) }));
 }
 
 /** All breaches that have findings. */

@@ -1,12 +1,13 @@
 /** Times in words: how long ago or until, and exactly when. */
 
+/** In seconds. Weeks begin at two: of 10 days "1 week" says too little. */
 const units = [
-  ["year", 365 * 86_400],
-  ["month", 30 * 86_400],
-  ["week", 7 * 86_400],
-  ["day", 86_400],
-  ["hour", 3_600],
-  ["minute", 60],
+  { unit: "minute", length: 60, from: 60 },
+  { unit: "hour", length: 3_600, from: 3_600 },
+  { unit: "day", length: 86_400, from: 86_400 },
+  { unit: "week", length: 7 * 86_400, from: 14 * 86_400 },
+  { unit: "month", length: 30 * 86_400, from: 30 * 86_400 },
+  { unit: "year", length: 365 * 86_400, from: 360 * 86_400 },
 ] as const;
 
 /** Formatters take long to make, and a table shows hundreds of times. */
@@ -26,12 +27,19 @@ function dateFormat(locale: string, options: Intl.DateTimeFormatOptions): Intl.D
   return format;
 }
 
-/** Such as "3 days ago", "in 2 hours", "just now". `now` and `time` are in Unix milliseconds. */
+/** Such as "3 days ago", "in 2 hours", "just now", rounded. `now` and `time` are in Unix milliseconds. */
 export function relativeTime(time: number, now: number, locale = "en"): string {
-  const seconds = (time - now) / 1000;
-  const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? [];
-  if (unit === undefined) return seconds <= 0 ? "just now" : "in less than a minute";
-  return relativeFormat(locale).format(Math.trunc(seconds / length), unit);
+  const seconds = Math.round((time - now) / 1000);
+  let shown: { unit: (typeof units)[number]["unit"]; value: number } | undefined;
+  let length = 1;
+  for (const { from, ...next } of units) {
+    // What rounds to the next unit is shown in it: 59.7 minutes are an hour.
+    if (Math.round(Math.abs(seconds) / length) * length < from) break;
+    length = next.length;
+    shown = { unit: next.unit, value: Math.round(seconds / length) };
+  }
+  if (shown === undefined) return seconds <= 0 ? "just now" : "in less than a minute";
+  return relativeFormat(locale).format(shown.value, shown.unit);
 }
 
 /** Such as "29 Nov 2026, 14:02", in the reader's time zone unless one is named. */

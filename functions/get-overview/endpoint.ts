@@ -31,9 +31,12 @@ const overview = z.object({
       since: timestamp,
       findings: count,
       people: count.check(z.meta({ description: "E-mails with one of these findings" })),
-      breaches: z
-        .array(z.object({ breachId: idField, title: z.string(), severity, findings: count }))
-        .check(z.meta({ description: "The 3 breaches with the most of these findings" })),
+      breaches: z.array(z.object({ breachId: idField, title: z.string(), severity, findings: count })).check(
+        z.meta({
+          description:
+            "The worst 3 of their breaches: by severity, then by how many of these findings they have",
+        }),
+      ),
     })
     .check(
       z.meta({

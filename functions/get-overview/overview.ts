@@ -2,6 +2,7 @@
 
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
+import { levelIn } from "../../shared/findings/breaches.ts";
 import * as counts from "../../shared/lists/counts.ts";
 import * as news from "../../shared/lists/news.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
@@ -74,7 +75,7 @@ const findingsOf = async (
     [...counted.byBreach].map(([breachId, { open }]) => [breachId, open]),
     breachesShown,
   );
-  const newest = mostOf([...found.byBreach], newBreachesShown);
+  const newest = mostOf([...found.byBreach], newBreachesShown, (breachId) => levelIn(counted, breachId));
   const details = await breachDetails.details(
     [...top, ...newest].map(([breachId]) => breachId),
     catalogVersion,
@@ -98,18 +99,25 @@ const findingsOf = async (
       breaches: newest.map(([breachId, count]) => ({
         breachId,
         title: titleOf(breachId),
-        severity: details.get(breachId)?.severity ?? "low",
+        severity: severityAt(levelIn(counted, breachId)),
         findings: count,
       })),
     },
   };
 };
 
-/** The breaches with the highest counts above 0, by id. */
-const mostOf = (counted: [number, number][], most: number): [number, number][] =>
+/** The breaches with the highest counts above 0, by id; first those of the highest level, if they have one. */
+const mostOf = (
+  counted: [number, number][],
+  most: number,
+  levelFor: (breachId: number) => number = () => 0,
+): [number, number][] =>
   counted
     .filter(([, count]) => count > 0)
-    .sort(([oneId, one], [otherId, other]) => other - one || oneId - otherId)
+    .sort(
+      ([oneId, one], [otherId, other]) =>
+        levelFor(otherId) - levelFor(oneId) || other - one || oneId - otherId,
+    )
     .slice(0, most);
 
 const bySeverity = ({ byLevel }: counts.Counts): Overview["bySeverity"] => {

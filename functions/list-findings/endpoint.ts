@@ -3,6 +3,7 @@ import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, pageQuery, total } from "../../shared/contract/page.ts";
 import { foundBreach } from "../../shared/findings/breach-schema.ts";
 import { detailedFinding, findingFilters, unacknowledged } from "../../shared/findings/finding-schema.ts";
+import { scan } from "../../shared/scanning/scan-schema.ts";
 
 export const listFindings = defineEndpoint({
   summary: "List breach findings in full, newest first unless `order` says otherwise",
@@ -24,6 +25,9 @@ export const listFindings = defineEndpoint({
     breach: z
       .optional(foundBreach)
       .check(z.meta({ description: "The breach of `breachId`, where no finding of it is listed" })),
+    scan: z
+      .optional(scan)
+      .check(z.meta({ description: "The scan of `scanId`, if it is one of the last 365 days" })),
   }),
   refusals: [],
   uses: ["table:read", "table:breach-index"],

@@ -82,14 +82,18 @@ export const get = async (org: number, breachId: number): Promise<FoundBreach> =
 
 /** Undefined without findings. Dates are written before findings: without them, the first finding came after the dates were read. */
 const foundIn = (
-  { byBreach, byLevel: levels }: counts.Counts,
+  counted: counts.Counts,
   breachId: number,
   dates: breachDates.Dates | undefined,
 ): Found | undefined => {
-  const state = byBreach.get(breachId);
+  const state = counted.byBreach.get(breachId);
   if (state === undefined || dates === undefined) return undefined;
-  return { ...state, breachId, level: Math.max(...(levels.get(breachId)?.keys() ?? [])), dates };
+  return { ...state, breachId, level: levelIn(counted, breachId), dates };
 };
+
+/** The highest severity that findings of a breach have: several while they follow a change of it. Without findings the lowest. */
+export const levelIn = ({ byLevel }: counts.Counts, breachId: number): number =>
+  Math.max(levelOf("low"), ...(byLevel.get(breachId)?.keys() ?? []));
 
 /** Those a part of whose title, name or domain it is. */
 const withPart = async (

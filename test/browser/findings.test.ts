@@ -3,7 +3,7 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { go, signInTo, useBrowser } from "./visit.ts";
+import { go, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
 import { withFindings } from "./with-findings.ts";
 
 useBrowser();
@@ -99,6 +99,21 @@ describe("Findings", () => {
     await page.keyboard.press("j");
     await page.keyboard.press("x");
     await page.getByText("None selected").waitFor();
+  });
+
+  test("the Scan filter names the scan of the URL before it is opened, also over no findings", async () => {
+    const { organization, api } = await withFindings();
+    const { page } = await signInTo(organization);
+    const [{ id, createdAt }] = (await api.get("/scans")).body.scans as [{ id: number; createdAt: string }];
+    const filter = page.getByRole("combobox", { name: "Scan" });
+    const shown = () =>
+      filter.evaluate<string, HTMLSelectElement>("(select) => select.selectedOptions[0].text");
+    for (const other of ["", "&severity=critical"]) {
+      await page.goto(urlOf(`/findings?scanId=${id}${other}`));
+      await isLoaded(page);
+      expect(await shown()).toMatch(/^\d\d? \w{3} \d{4}, \d\d:\d\d$/);
+      expect(Date.parse(await shown())).toBe(Math.floor(Date.parse(createdAt) / 60_000) * 60_000);
+    }
   });
 
   test("rows are one line of 36 to 40 pixels; head and selection bar stay in sight", async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
+import { type Severity, severities } from "../../shared/monitoring/hibp/severity-schema.ts";
 import { addEmail } from "../endpoints/emails.ts";
 import { timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
@@ -64,6 +65,13 @@ describe("200", () => {
 
     const { body } = await api.get("/breaches?limit=100");
     const found = body.breaches as { id: number; breach: { id: number; title: string } }[];
+    const all = (await api.get("/breaches?limit=100&include=details")).body.breaches;
+    const severityOf = new Map(
+      (all as { severity: Severity; breach: { id: number } }[]).map((each) => [
+        each.breach.id,
+        each.severity,
+      ]),
+    );
     expect(found.length).toBeGreaterThan(5);
     await api.post("/breaches/acknowledge", { id: found[0]?.id });
     const open = found.slice(1);
@@ -74,22 +82,25 @@ describe("200", () => {
 
     const { findings, emails, domains, lastScan, bySeverity, news } = await overview();
     expect(domains).toEqual({ verified: 1, unverified: 1 });
-    const newest = [...Map.groupBy(found, ({ breach }) => breach.id)]
-      .map(([breachId, some]) => ({ breachId, title: some[0]?.breach.title, findings: some.length }))
+    const byNumber = [...Map.groupBy(found, ({ breach }) => breach.id)]
+      .map(([breachId, some]) => ({
+        breachId,
+        title: some[0]?.breach.title,
+        severity: severityOf.get(breachId) as Severity,
+        findings: some.length,
+      }))
       .sort((one, another) => another.findings - one.findings || one.breachId - another.breachId);
-    expect(news).toMatchObject({ findings: found.length, people: 3, breaches: newest.slice(0, 3) });
+    const worst = severities.flatMap((level) => byNumber.filter(({ severity }) => severity === level));
+    expect(worst.slice(0, 3)).not.toEqual(byNumber.slice(0, 3));
+    expect(news).toMatchObject({ findings: found.length, people: 3 });
+    expect(news?.breaches).toEqual(worst.slice(0, 3));
     const week = Date.now() - Date.parse(String(news?.since));
     expect(week).toBeGreaterThanOrEqual(7 * 86_400_000);
     expect(week).toBeLessThan(8 * 86_400_000);
     const detailed = (await api.get("/breaches?limit=100&include=details&acknowledged=false")).body;
-    const severities = (detailed.breaches as { severity: string }[]).map(({ severity }) => severity);
+    const levels = (detailed.breaches as { severity: string }[]).map(({ severity }) => severity);
     expect(bySeverity).toEqual(
-      Object.fromEntries(
-        ["critical", "high", "medium", "low"].map((level) => [
-          level,
-          severities.filter((each) => each === level).length,
-        ]),
-      ),
+      Object.fromEntries(severities.map((level) => [level, levels.filter((each) => each === level).length])),
     );
     const counted = { open: open.length, acknowledged: 1 };
     expect(findings).toMatchObject({ ...counted, topBreaches: top });

@@ -19,6 +19,7 @@ type Listed = {
   }[];
   total: number;
   unacknowledged: number;
+  scan?: unknown;
 };
 
 let organization: Organization;
@@ -116,6 +117,19 @@ describe("200", () => {
       total: 0,
       unacknowledged: all.length - 2,
     });
+  });
+
+  test("the scan that was asked for, also where nothing of it is listed", async () => {
+    const scanId = all[0]?.firstDetectedScanId;
+    const { scans } = (await organization.api.get("/scans")).body;
+    const scanned = (scans as { id: number }[]).find(({ id }) => id === scanId);
+    expect(scanned).toBeDefined();
+    const [some, none] = [
+      await list(`?scanId=${scanId}`),
+      await list(`?scanId=${scanId}&emailId=${unknownId}`),
+    ];
+    expect(some.scan).toEqual(scanned);
+    expect(none).toMatchObject({ findings: [], total: 0, scan: scanned });
   });
 
   test("where none is open, how many are handled, and the breach that was asked for", async () => {

@@ -1,4 +1,5 @@
-import type { Finding } from "../../api/routes.ts";
+import type { Reply } from "../../api/routes.ts";
+import { scanName } from "../../components/choices.ts";
 import type { Severity } from "../../components/severity.tsx";
 import type { Query } from "../../place.ts";
 import { inBothForms } from "../../text/domain-name.ts";
@@ -27,13 +28,20 @@ export const bodyOf = ({ acknowledged, severity, ...ids }: Filters) => ({
 });
 
 /** The names of what filters have as ids, as far as they are known. */
-export type Names = { breach?: string | undefined; email?: string | undefined; domain?: string | undefined };
+export type Names = Partial<Record<"breach" | "email" | "domain" | "scan", string | undefined>>;
 
-/** As one of the findings that match has them. */
-export const namesOf = (finding: Finding | undefined): Names => ({
-  breach: finding?.breach.title,
-  email: finding?.email,
-  domain: domainOf(finding),
+type Listed = Reply<"GET /dashboard/findings">;
+
+/** As a list of findings tells them. */
+export const namesOf = ({
+  findings: [first],
+  breach,
+  scan,
+}: Partial<Listed> & Pick<Listed, "findings">): Names => ({
+  breach: first?.breach.title ?? breach?.title,
+  email: first?.email,
+  domain: first && inBothForms(first.email.slice(first.email.lastIndexOf("@") + 1)),
+  scan: scan && scanName(scan),
 });
 
 /** Such as "212 open critical findings of PayrollPro at demo.example". */
@@ -49,11 +57,9 @@ export function inWords(filters: Filters, total: number, names: Names): string {
     breachId !== undefined && `of ${names.breach ?? "one breach"}`,
     emailId !== undefined && `of ${names.email ?? "one address"}`,
     domainId !== undefined && `at ${names.domain ?? "one domain"}`,
-    scanId !== undefined && "first seen by one scan",
+    scanId !== undefined &&
+      `first seen by ${names.scan === undefined ? "one scan" : `the scan of ${names.scan}`}`,
   ]
     .filter((part) => part !== false)
     .join(" ");
 }
-
-export const domainOf = (finding: Finding | undefined): string | undefined =>
-  finding && inBothForms(finding.email.slice(finding.email.lastIndexOf("@") + 1));

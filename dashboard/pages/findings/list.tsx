@@ -16,7 +16,7 @@ import { AcknowledgeDialog } from "./acknowledge.tsx";
 import { columns } from "./columns.tsx";
 import { FindingDetails } from "./details.tsx";
 import { ExportDialog } from "./export.tsx";
-import { anyState, domainOf, type Filters, inWords, namesOf, openOnes } from "./filters.ts";
+import { anyState, type Filters, inWords, namesOf, openOnes } from "./filters.ts";
 import type { Selection } from "./requests.ts";
 import { mostTold, TellDialog } from "./tell.tsx";
 
@@ -50,7 +50,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
   const [open, setOpen] = useState<"acknowledge" | "reopen" | "export" | "tell">();
   const { value, reload } = data;
   const shown = value?.findings ?? [];
-  const [first] = shown;
+  const names = namesOf(value ?? { findings: [] });
   const total = value?.total ?? 0;
   const isOpen = filters.acknowledged === openOnes;
   const { column, chosen, isAll, selectAll, clear } = useSelection({
@@ -60,7 +60,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
     belongsTo: JSON.stringify(filters),
   });
   const selection: Selection = isAll
-    ? { kind: "matching", filters, total, words: inWords(filters, total, namesOf(first)) }
+    ? { kind: "matching", filters, total, words: inWords(filters, total, names) }
     : { kind: "ids", ids: [...chosen] };
   const selected = isAll ? total : chosen.size;
   // Findings that are selected may be on other pages.
@@ -93,16 +93,11 @@ export function FindingList({ filters, data, heading }: ListProps) {
         {!isOfBreach && (
           <>
             <Filter label="Severity" name="severity" choices={severityChoices} />
-            <Filter
-              label="Breach"
-              name="breachId"
-              choices={breachChoices}
-              chosenLabel={first?.breach.title}
-            />
+            <Filter label="Breach" name="breachId" choices={breachChoices} chosenLabel={names.breach} />
           </>
         )}
-        <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={domainOf(first)} />
-        <Filter label="Scan" name="scanId" choices={scanChoices} />
+        <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={names.domain} />
+        <Filter label="Scan" name="scanId" choices={scanChoices} chosenLabel={names.scan} />
         {/* Findings of one breach have one severity. */}
         {!isOfBreach && (
           <Filter
@@ -114,7 +109,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
         )}
         {filters.emailId !== undefined && (
           <Button kind="quiet" onClick={() => setQuery({ emailId: undefined })}>
-            Only {first?.email ?? "one address"}: show all
+            Only {names.email ?? "one address"}: show all
           </Button>
         )}
         {!isOfBreach && <span class="space" />}
