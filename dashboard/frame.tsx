@@ -60,7 +60,7 @@ function Account() {
   const failure = action.failure ?? sessionFailure.value;
   return (
     <div class="account">
-      {failure !== undefined && <FailureNotice failure={failure} retry={() => void loadSession()} />}
+      <FailureNotice failure={failure} retry={() => void loadSession()} />
       {session.value !== undefined && (
         <p>
           <bdi class="organization clamp" title={session.value.organization.name}>

@@ -7,6 +7,8 @@ export class Failure extends Error {
   /** Unix milliseconds from which on the request may succeed. */
   readonly retryAt: number | undefined;
   readonly requestId: string | undefined;
+  /** The part of the request that was refused, and what was said of it. */
+  readonly part: { path: string; text: string } | undefined;
   /** The whole answer. */
   readonly details: Readonly<Record<string, unknown>>;
 
@@ -17,6 +19,7 @@ export class Failure extends Error {
       code?: string | undefined;
       retryAt?: number | undefined;
       requestId?: string | undefined;
+      part?: { path: string; text: string } | undefined;
       details?: Record<string, unknown>;
     },
   ) {
@@ -25,6 +28,7 @@ export class Failure extends Error {
     this.code = options.code;
     this.retryAt = options.retryAt;
     this.requestId = options.requestId;
+    this.part = options.part;
     this.details = options.details ?? {};
   }
 }
@@ -44,4 +48,36 @@ export function adviceFor({ status, code, retryAt }: Failure): string | undefine
   }
   if (status >= 500) return "Try again in a moment.";
   return undefined;
+}
+
+/** What the page itself refuses about a field of a form. */
+export const refusedAt = (path: string, text: string): Failure =>
+  new Failure(text, { status: 400, part: { path, text } });
+
+/** Fields of forms by the names that the service has for them, and by the codes of refusals that are about one. */
+const fieldOf: Readonly<Record<string, string>> = {
+  recipients: "destination",
+  url: "destination",
+  webhookUrl: "destination",
+  team_exists: "name",
+  domain_exists: "name",
+  domain_taken: "name",
+  member_exists: "email",
+};
+
+/** The field of a form that a failure is about, if it is one of these, and what is wrong with it. */
+export function problemIn(
+  failure: Failure | undefined,
+  names: readonly string[],
+): { name: string; text: string } | undefined {
+  if (failure === undefined) return undefined;
+  const { part, code = "", message } = failure;
+  const last = part?.path.split(".").findLast((name) => !/^\d+$/.test(name)) ?? code;
+  const name = names.includes(last) ? last : (fieldOf[last] ?? "");
+  if (names.includes(name)) return { name, text: part?.text ?? message };
+  // Some sentences begin with the name of their field.
+  const [first = ""] = message.split(" ", 1);
+  return failure.status === 400 && names.includes(first)
+    ? { name: first, text: message.slice(first.length + 1) }
+    : undefined;
 }

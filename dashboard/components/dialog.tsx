@@ -1,10 +1,7 @@
-import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { Failure } from "../api/failure.ts";
-import { Button } from "./button.tsx";
-import { FieldProblem } from "./field.tsx";
-import { FailureNotice } from "./notice.tsx";
-import { type Action, useAction } from "./use-action.ts";
+import type { ComponentChildren, VNode } from "preact";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Form, type FormProps } from "./form.tsx";
+import { useAction } from "./use-action.ts";
 
 type DialogProps = {
   title: string;
@@ -64,87 +61,45 @@ export function Dialog({
 /** What a dialog calls: `onDone` when it has changed something, `onClose` when it is over. */
 export type Ends = { onClose: () => void; onDone: () => void };
 
-type FormDialogProps = {
+export type Show = (make: (ends: Ends) => VNode) => void;
+
+/** The one dialog that a page shows. `show` opens it; each closes no other than itself, so that one can open the next. */
+export function useDialog(onDone: () => void = () => {}) {
+  const [dialog, setDialog] = useState<VNode>();
+  const show: Show = (make) => {
+    const onClose = (): void => setDialog((now) => (now === made ? undefined : now));
+    const made = make({ onClose, onDone });
+    setDialog(made);
+  };
+  return { dialog, show };
+}
+
+type FormDialogProps = Omit<FormProps, "action" | "cancel"> & {
   title: string;
-  /** The name of the button that does it. */
-  submit: string;
-  isDanger?: boolean;
-  isWide?: boolean;
-  /** It may be closed while it works: what is done goes on, or is aborted by whoever opened it. */
-  canLeave?: boolean;
-  /** Nothing can be done yet, or nothing is to do. */
-  isIdle?: boolean;
-  onSubmit: (fields: FormData) => Promise<unknown>;
   onClose: () => void;
-  children: ComponentChildren;
 };
 
 /** A dialog that does something: closes when it is done, and stays with the failure when it could not be. */
-export function FormDialog(props: FormDialogProps) {
+export function FormDialog({ title, onClose, ...form }: FormDialogProps) {
   const action = useAction();
   return (
-    <Dialog
-      title={props.title}
-      onClose={props.onClose}
-      staysOpen={action.isBusy && !props.canLeave}
-      {...(props.isWide && { isWide: true })}
-    >
-      <FormOf {...props} action={action} />
+    <Dialog title={title} onClose={onClose} staysOpen={action.isBusy && form.canLeave !== true}>
+      <Form {...form} action={action} cancel={onClose} />
     </Dialog>
   );
 }
 
-/** Fields that the service has under another name. */
-const fieldOf: Record<string, string> = {
-  recipients: "destination",
-  url: "destination",
-  webhookUrl: "destination",
+type ConfirmProps = Ends & {
+  title: string;
+  /** The name of the button that does it. */
+  submit: string;
+  /** Does it, and resolves to what is said then. */
+  act: () => Promise<string>;
+  /** What it means. */
+  children: ComponentChildren;
 };
 
-/** A failure that is about one of the form's fields, such as "name must be a domain name" or "config.recipients.0 must be …". */
-function problemOf(failure: Failure | undefined, names: readonly string[]) {
-  const [, path = "", text = ""] = /^(\w+(?:\.\w+)*):? (.+)$/.exec(failure?.message ?? "") ?? [];
-  const last =
-    path
-      .replace(/(?:\.\d+)+$/, "")
-      .split(".")
-      .at(-1) ?? "";
-  const name = names.includes(last) ? last : (fieldOf[last] ?? "");
-  return failure?.status === 400 && names.includes(name) ? { name, text } : undefined;
-}
-
-function FormOf({
-  submit,
-  isDanger,
-  canLeave,
-  isIdle = false,
-  onSubmit,
-  onClose,
-  action,
-  children,
-}: FormDialogProps & { action: Action }) {
-  const names = useRef<string[]>([]);
-  const problem = useMemo(() => problemOf(action.failure, names.current), [action.failure]);
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isIdle) return;
-        const fields = new FormData(event.currentTarget);
-        names.current = [...fields.keys()];
-        void action.run(() => onSubmit(fields)).then((isDone) => isDone && onClose());
-      }}
-    >
-      <FieldProblem.Provider value={problem}>{children}</FieldProblem.Provider>
-      {action.failure !== undefined && problem === undefined && <FailureNotice failure={action.failure} />}
-      <div class="buttons">
-        <Button disabled={action.isBusy && !canLeave} onClick={onClose}>
-          Cancel
-        </Button>
-        <Button isSubmit kind={isDanger ? "danger" : "primary"} isBusy={action.isBusy} disabled={isIdle}>
-          {submit}
-        </Button>
-      </div>
-    </form>
-  );
-}
+/** Asks before something that is lost for good, or that others notice, and does it. */
+export const Confirm = ({ act, ...rest }: ConfirmProps) => (
+  <FormDialog {...rest} kind="danger" onSubmit={act} />
+);

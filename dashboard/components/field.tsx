@@ -1,10 +1,20 @@
-import { type ComponentChildren, createContext, type TargetedEvent } from "preact";
+import { type ComponentChildren, createContext, type JSX, type TargetedEvent } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
+import { sentenceAbout } from "../text/problem.ts";
 
-/** What the service says is wrong with a field of the form, such as "must be a domain name", or a sentence without the field. */
+/** What the service refuses about a field of the form. */
 export const FieldProblem = createContext<{ name: string; text: string } | undefined>(undefined);
 
 type Control = HTMLInputElement | HTMLTextAreaElement;
+
+/** What the browser refuses, in words. */
+function problemOf(field: Control, label: string, missing: string): string {
+  const { valueMissing, tooShort, typeMismatch } = field.validity;
+  if (valueMissing) return missing;
+  if (tooShort) return `${label} must have at least ${field.minLength} characters.`;
+  if (!typeMismatch) return field.validationMessage;
+  return `Write ${field.type === "email" ? "an e-mail address such as ada@example.com" : "a URL that begins with https://"}.`;
+}
 
 /** What is wrong with a field, as a sentence beside it: the browser's bubbles go after seconds, and speak of no field. */
 function useProblem(label: string, name: string, missing = `${label} is missing.`) {
@@ -13,24 +23,40 @@ function useProblem(label: string, name: string, missing = `${label} is missing.
   const refused = useContext(FieldProblem);
   useEffect(() => {
     if (refused?.name !== name) return;
-    const { text } = refused;
-    setProblem(/^(must|is|has|can)\b/.test(text) ? `${label} ${text}` : text);
+    setProblem(sentenceAbout(label, refused.text));
     control.current?.focus();
   }, [refused]);
   const onInvalid = (event: TargetedEvent<Control>): void => {
     event.preventDefault();
     const field = event.currentTarget;
-    setProblem(field.validity.valueMissing ? missing : `${label}: ${field.validationMessage}`);
+    setProblem(problemOf(field, label, missing));
     if (field.form?.querySelector(":is(input, select, textarea):invalid") === field) field.focus();
   };
   return { problem, control, onInvalid, clear: () => setProblem(undefined) };
 }
 
-function Problem({ id, text }: { id: string; text: string | undefined }) {
-  return text === undefined ? null : (
-    <small id={id} class="problem" role="alert">
-      {text}
-    </small>
+type FieldProps = {
+  label: string;
+  hint?: ComponentChildren;
+  problem?: string | undefined;
+  /** The control, with what ties it to label, problem and hint. */
+  control: (ties: { id: string; "aria-describedby": string | undefined }) => JSX.Element;
+};
+
+function Field({ label, hint, problem, control }: FieldProps) {
+  const id = useId();
+  const described = [problem !== undefined && `${id}-problem`, hint !== undefined && `${id}-hint`];
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {control({ id, "aria-describedby": described.filter(Boolean).join(" ") || undefined })}
+      {problem !== undefined && (
+        <small id={`${id}-problem`} class="problem" role="alert">
+          {problem}
+        </small>
+      )}
+      {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
+    </div>
   );
 }
 
@@ -39,68 +65,57 @@ type TextFieldProps = {
   name: string;
   type?: "text" | "email" | "url" | "file" | "datetime-local";
   hint?: ComponentChildren;
+  value?: string;
   defaultValue?: string;
   required?: boolean;
+  disabled?: boolean;
   /** What the field says when it is required and empty. */
   missing?: string;
+  minLength?: number;
   maxLength?: number;
   placeholder?: string;
   accept?: string;
   autocomplete?: "off" | "email webauthn";
+  spellcheck?: false;
   /** "auto" for what may be written from right to left. */
   dir?: "auto";
+  /** Several lines. */
+  rows?: number;
+  /** Buttons that fill it. */
+  beside?: ComponentChildren;
   onInput?: (event: TargetedEvent<HTMLInputElement>) => void;
   onChange?: (event: TargetedEvent<HTMLInputElement>) => void;
 };
 
-export function TextField({ label, hint, missing, onInput, ...input }: TextFieldProps) {
-  const id = useId();
+export function TextField({ label, hint, missing, beside, onInput, ...input }: TextFieldProps) {
   const { problem, control, onInvalid, clear } = useProblem(label, input.name, missing);
-  const described = [problem !== undefined && `${id}-problem`, hint !== undefined && `${id}-hint`];
+  const attributes = {
+    ...input,
+    ref: control,
+    "aria-invalid": problem !== undefined,
+    onInvalid,
+    onInput: (event: TargetedEvent<HTMLInputElement>) => {
+      clear();
+      onInput?.(event);
+    },
+  } as object;
+  const Element = input.rows === undefined ? "input" : "textarea";
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input
-        {...(input as object)}
-        ref={control as { current: HTMLInputElement | null }}
-        id={id}
-        aria-invalid={problem !== undefined}
-        aria-describedby={described.filter(Boolean).join(" ") || undefined}
-        onInvalid={onInvalid}
-        onInput={(event) => {
-          clear();
-          onInput?.(event);
-        }}
-      />
-      <Problem id={`${id}-problem`} text={problem} />
-      {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
-    </div>
-  );
-}
-
-type TextAreaProps = Pick<TextFieldProps, "label" | "name" | "hint" | "required" | "missing"> & {
-  maxLength: number;
-};
-
-export function TextArea({ label, hint, missing, ...area }: TextAreaProps) {
-  const id = useId();
-  const { problem, control, onInvalid, clear } = useProblem(label, area.name, missing);
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <textarea
-        {...(area as object)}
-        ref={control as { current: HTMLTextAreaElement | null }}
-        id={id}
-        rows={3}
-        aria-invalid={problem !== undefined}
-        aria-describedby={`${problem === undefined ? "" : `${id}-problem `}${id}-hint`}
-        onInvalid={onInvalid}
-        onInput={clear}
-      />
-      <Problem id={`${id}-problem`} text={problem} />
-      <small id={`${id}-hint`}>{hint}</small>
-    </div>
+    <Field
+      label={label}
+      hint={hint}
+      problem={problem}
+      control={(ties) =>
+        beside === undefined ? (
+          <Element {...attributes} {...ties} />
+        ) : (
+          <div class="together">
+            <Element {...attributes} {...ties} />
+            {beside}
+          </div>
+        )
+      }
+    />
   );
 }
 
@@ -116,24 +131,30 @@ type SelectFieldProps = {
 };
 
 export function SelectField({ label, name, choices, chosen, hint, onChange }: SelectFieldProps) {
-  const id = useId();
+  const { problem, control, clear } = useProblem(label, name);
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        name={name}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        onChange={(event) => onChange?.(event.currentTarget.value)}
-      >
-        {choices.map(({ value, label }) => (
-          <option key={value} value={value} selected={value === chosen}>
-            {label}
-          </option>
-        ))}
-      </select>
-      {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
-    </div>
+    <Field
+      label={label}
+      hint={hint}
+      problem={problem}
+      control={(ties) => (
+        <select
+          {...ties}
+          ref={control as unknown as { current: HTMLSelectElement | null }}
+          name={name}
+          onChange={(event) => {
+            clear();
+            onChange?.(event.currentTarget.value);
+          }}
+        >
+          {choices.map(({ value, label }) => (
+            <option key={value} value={value} selected={value === chosen}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
+    />
   );
 }
 

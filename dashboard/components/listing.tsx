@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { offsetOf } from "../place.ts";
 import { place } from "../router.ts";
-import { FailureNotice, Loading } from "./notice.tsx";
+import { Pending } from "./notice.tsx";
 import { Pager, pageSize } from "./pager.tsx";
-import { type Column, Table } from "./table.tsx";
+import { type Column, type Keyed, Table } from "./table.tsx";
 import { type Data, useData } from "./use-data.ts";
 
 type Paged = { limit: number; offset: string | undefined };
@@ -22,32 +22,28 @@ type ListingProps<Value, Row> = {
   what: string;
   data: Data<Value>;
   rowsOf: (value: Value) => readonly Row[];
-  /** How many there are on all pages; undefined for lists without pages. */
-  totalOf?: (value: Value) => number;
   columns: readonly Column<Row>[];
-  keyOf: (row: Row) => string | number;
   /** What is shown when nothing is listed. */
   empty: ComponentChildren;
 };
 
-/** A list from the service in all its states: loading, failed, empty, and pages of rows. */
-export function Listing<Value, Row>(props: ListingProps<Value, Row>) {
-  const { what, data, rowsOf, totalOf, columns, keyOf, empty } = props;
-  const { value, failure, isLoading, reload } = data;
-  const notice = failure !== undefined && <FailureNotice failure={failure} retry={reload} />;
-  if (value === undefined) return notice || <Loading what={what} />;
-  const rows = rowsOf(value);
-  const total = totalOf?.(value) ?? rows.length;
-  const isPastEnd = rows.length === 0 && total > 0 && offsetOf(place.value.query) > 0;
+/** A list from the service in all its states: loading, failed, empty, and pages of rows. Without a total there are no pages. */
+export function Listing<Value extends object, Row extends Keyed>(props: ListingProps<Value, Row>) {
+  const { what, data, rowsOf, columns, empty } = props;
+  const { value, isLoading } = data;
+  const rows = value === undefined ? [] : rowsOf(value);
+  const { total }: { total?: number } = value ?? {};
+  const isPastEnd = rows.length === 0 && (total ?? 0) > 0 && offsetOf(place.value.query) > 0;
   return (
     <>
-      {notice}
-      {rows.length === 0 && !isPastEnd ? (
-        empty
-      ) : (
-        <Table caption={what} columns={columns} rows={rows} keyOf={keyOf} isBusy={isLoading} />
-      )}
-      {totalOf !== undefined && total > 0 && <Pager total={total} shown={rows.length} isBusy={isLoading} />}
+      <Pending data={data} what={what} />
+      {value !== undefined &&
+        (rows.length === 0 && !isPastEnd ? (
+          empty
+        ) : (
+          <Table caption={what} columns={columns} rows={rows} isBusy={isLoading} />
+        ))}
+      {total !== undefined && total > 0 && <Pager total={total} shown={rows.length} isBusy={isLoading} />}
     </>
   );
 }

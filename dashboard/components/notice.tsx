@@ -1,9 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { adviceFor, type Failure } from "../api/failure.ts";
+import { addressOf, type QueryValues } from "../place.ts";
 import { Button } from "./button.tsx";
+import type { Data } from "./use-data.ts";
 
-/** A failure: what happened, and what to do. */
-export function FailureNotice({ failure, retry }: { failure: Failure; retry?: () => void }) {
+/** A failure, if there is one: what happened, and what to do. */
+export function FailureNotice({ failure, retry }: { failure: Failure | undefined; retry?: () => void }) {
+  if (failure === undefined) return null;
   const advice = adviceFor(failure);
   return (
     <div class="notice failure" role="alert">
@@ -20,6 +23,12 @@ export function FailureNotice({ failure, retry }: { failure: Failure; retry?: ()
   );
 }
 
+/** Why data could not be loaded, or that it loads for the first time; nothing once it is there. */
+export function Pending({ data: { value, failure, reload }, what }: { data: Data<unknown>; what: string }) {
+  if (failure !== undefined) return <FailureNotice failure={failure} retry={reload} />;
+  return value === undefined ? <Loading what={what} /> : null;
+}
+
 /** What a list without entries shows: what would fill it. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
@@ -29,6 +38,19 @@ export function Empty({ title, children }: { title: string; children?: Component
       </p>
       {children}
     </div>
+  );
+}
+
+type NoMatchProps = { title: string; path: string; query?: QueryValues; all: string };
+
+/** What a list shows that has entries, but none for its filters: a way to the others. */
+export function NoMatch({ title, path, query, all }: NoMatchProps) {
+  return (
+    <Empty title={title}>
+      <p>
+        <a href={addressOf(path, query)}>{all}</a>
+      </p>
+    </Empty>
   );
 }
 

@@ -25,7 +25,7 @@ export function StartScan({ isScanning, onStarted, isMinor = false }: Properties
       >
         Start scan
       </Button>
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure} />
     </>
   );
 }

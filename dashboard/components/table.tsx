@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef } from "preact/hooks";
+import { Button } from "./button.tsx";
 
 export type Column<Row> = {
   name: string;
@@ -15,13 +16,35 @@ export type Column<Row> = {
   width?: "word" | "time" | "name" | "address" | "title" | "wide" | "rest";
 };
 
+/** Rows are told apart by their ids. */
+export type Keyed = { id: string | number };
+
+type RowAction = { name: string; act: () => void; isOff?: boolean };
+
+/** The buttons of a row. `about` tells screen readers which row it is. */
+export const actionsColumn = <Row,>(
+  actionsOf: (row: Row) => readonly RowAction[],
+  about?: (row: Row) => string,
+  width?: Column<Row>["width"],
+): Column<Row> => ({
+  name: "Actions",
+  kind: "actions",
+  ...(width && { width }),
+  // Without keys: a button whose name changes with its row keeps the focus.
+  cell: (row) =>
+    actionsOf(row).map(({ name, act, isOff = false }) => (
+      <Button kind="quiet" disabled={isOff} onClick={act} {...(about && { "aria-description": about(row) })}>
+        {name}
+      </Button>
+    )),
+});
+
 type TableProps<Row> = {
   /** For screen readers. */
   caption: string;
   /** Others draw the rows anew; what their cells show of signals has to be read where they are made. */
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  keyOf: (row: Row) => string | number;
   isBusy?: boolean;
 };
 
@@ -34,18 +57,18 @@ function showWhole({ target }: { target: EventTarget | null }): void {
 }
 
 /** A table: each row is one line, and on narrow screens a block in which each cell names its column. */
-export function Table<Row>({ caption, columns, rows, keyOf, isBusy = false }: TableProps<Row>) {
+export function Table<Row extends Keyed>({ caption, columns, rows, isBusy = false }: TableProps<Row>) {
   const before = useRef<{ keys: ReadonlySet<string | number>; page: number }>({ keys: new Set(), page: 0 });
   // Rows are drawn once for what they list, and not again while others load.
   const body = useMemo(() => {
     // Another page comes as a whole: one change of the document instead of one for each row.
-    const isOther = !rows.some((row) => before.current.keys.has(keyOf(row)));
+    const isOther = !rows.some((row) => before.current.keys.has(row.id));
     const page = before.current.page + (isOther ? 1 : 0);
-    before.current = { keys: new Set(rows.map(keyOf)), page };
+    before.current = { keys: new Set(rows.map(({ id }) => id)), page };
     return (
       <tbody key={page}>
         {rows.map((row) => (
-          <tr key={keyOf(row)}>
+          <tr key={row.id}>
             {columns.map(({ name, cell, kind }) =>
               kind === "main" ? (
                 <th key={name} scope="row" class="main">

@@ -2,11 +2,10 @@ import { call } from "../api/client.ts";
 import type { Reply } from "../api/routes.ts";
 import { Filter } from "../components/filter.tsx";
 import { Listing, usePage } from "../components/listing.tsx";
-import { Empty } from "../components/notice.tsx";
+import { Empty, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import type { Column } from "../components/table.tsx";
 import { When } from "../components/when.tsx";
-import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 
 type Entry = Reply<"GET /v1/activity">["activity"][number];
@@ -43,8 +42,6 @@ export function ActivityPage() {
         what="activity"
         data={data}
         rowsOf={({ activity }) => activity}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
         columns={columns}
         empty={
           category === undefined ? (
@@ -52,11 +49,7 @@ export function ActivityPage() {
               <p>Whatever members, API keys and the service itself do is listed here.</p>
             </Empty>
           ) : (
-            <Empty title="There is no activity in this category.">
-              <p>
-                <a href={addressOf("/activity")}>Show everything</a>
-              </p>
-            </Empty>
+            <NoMatch title="There is no activity in this category." path="/activity" all="Show everything" />
           )
         }
       />

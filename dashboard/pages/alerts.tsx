@@ -1,14 +1,13 @@
-import { useState } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Channel } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
-import { type Ends, FormDialog } from "../components/dialog.tsx";
+import { Confirm, type Ends, type Show, useDialog } from "../components/dialog.tsx";
 import { Listing } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
 import { Empty, FailureNotice } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { say } from "../components/status.tsx";
-import type { Column } from "../components/table.tsx";
+import { actionsColumn, type Column } from "../components/table.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
@@ -19,8 +18,6 @@ import { destinationOf, flags, kinds, nameOf } from "./alerts/channel.ts";
 import { ChannelDialog } from "./alerts/channel-dialog.tsx";
 import { Deliveries, owners } from "./alerts/deliveries.tsx";
 import { Verification } from "./alerts/verification.tsx";
-
-type Open = { kind: "add" } | { kind: "edit" | "delete"; channel: Channel };
 
 const mostChannels = 20;
 
@@ -33,12 +30,11 @@ export function AlertsPage() {
 function Channels() {
   const data = useData("", async (signal) => {
     const { configs } = await call("GET /v1/alert-configs", { query: { include: "details" } }, { signal });
-    return configs as Channel[];
+    return { channels: configs as Channel[] };
   });
-  const [open, setOpen] = useState<Open>();
+  const { dialog, show } = useDialog(data.reload);
   const action = useAction();
-  const close = (): void => setOpen(undefined);
-  const channels = data.value ?? [];
+  const { channels = [] } = data.value ?? {};
 
   const test = (channel: Channel) =>
     action.run(async () => {
@@ -60,20 +56,19 @@ function Channels() {
         <Button
           kind="primary"
           disabled={channels.length >= mostChannels}
-          onClick={() => setOpen({ kind: "add" })}
+          onClick={() => show((ends) => <ChannelDialog {...ends} />)}
         >
           Add channel
         </Button>
       }
     >
       {channels.length >= mostChannels && <p>There are {mostChannels} channels, and no more can be added.</p>}
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure} />
       <Listing
         what="alert channels"
         data={data}
-        rowsOf={(channels) => channels}
-        keyOf={({ id }) => id}
-        columns={columns({ setOpen, test, enable, isBusy: action.isBusy })}
+        rowsOf={({ channels }) => channels}
+        columns={columns({ show, test, enable, isBusy: action.isBusy })}
         empty={
           <Empty title="Nobody is alerted yet.">
             <p>Add a channel: e-mail, Slack, or a webhook of your own systems.</p>
@@ -84,23 +79,19 @@ function Channels() {
         <a href={addressOf("/alerts", { channel: owners })}>Messages to owners of addresses</a>
       </p>
       <Verification />
-      {open?.kind === "add" && <ChannelDialog onClose={close} onDone={data.reload} />}
-      {open?.kind === "edit" && <ChannelDialog channel={open.channel} onClose={close} onDone={data.reload} />}
-      {open?.kind === "delete" && (
-        <DeleteChannel channel={open.channel} onClose={close} onDone={data.reload} />
-      )}
+      {dialog}
     </Page>
   );
 }
 
 type Options = {
-  setOpen: (open: Open) => void;
+  show: Show;
   test: (channel: Channel) => void;
   enable: (channel: Channel) => void;
   isBusy: boolean;
 };
 
-const columns = ({ setOpen, test, enable, isBusy }: Options): Column<Channel>[] => [
+const columns = ({ show, test, enable, isBusy }: Options): Column<Channel>[] => [
   {
     name: "Name",
     kind: "main",
@@ -138,58 +129,30 @@ const columns = ({ setOpen, test, enable, isBusy }: Options): Column<Channel>[] 
     width: "time",
     cell: ({ lastDeliveredAt }) => <When time={lastDeliveredAt} none="none lately" />,
   },
-  {
-    name: "Actions",
-    kind: "actions",
-    width: "wide",
-    cell: (channel) => {
-      const about = { "aria-description": `${nameOf(channel)}, ${destinationOf(channel)}` };
-      return (
-        <>
-          <Button
-            kind="quiet"
-            {...about}
-            disabled={isBusy || !channel.isEnabled}
-            onClick={() => test(channel)}
-          >
-            Send test
-          </Button>
-          <Button kind="quiet" {...about} onClick={() => setQuery({ channel: channel.id })}>
-            Deliveries
-          </Button>
-          <Button kind="quiet" {...about} onClick={() => setOpen({ kind: "edit", channel })}>
-            Edit
-          </Button>
-          <Button kind="quiet" {...about} disabled={isBusy} onClick={() => enable(channel)}>
-            {channel.isEnabled ? "Disable" : "Enable"}
-          </Button>
-          <Button kind="quiet" {...about} onClick={() => setOpen({ kind: "delete", channel })}>
-            Delete
-          </Button>
-        </>
-      );
-    },
-  },
+  actionsColumn(
+    (channel) => [
+      { name: "Send test", act: () => test(channel), isOff: isBusy || !channel.isEnabled },
+      { name: "Deliveries", act: () => setQuery({ channel: channel.id }) },
+      { name: "Edit", act: () => show((ends) => <ChannelDialog {...ends} channel={channel} />) },
+      { name: channel.isEnabled ? "Disable" : "Enable", act: () => enable(channel), isOff: isBusy },
+      { name: "Delete", act: () => show((ends) => <DeleteChannel {...ends} channel={channel} />) },
+    ],
+    (channel) => `${nameOf(channel)}, ${destinationOf(channel)}`,
+    "wide",
+  ),
 ];
 
-function DeleteChannel({ channel, onClose, onDone }: Ends & { channel: Channel }) {
-  const remove = async (): Promise<void> => {
+function DeleteChannel({ channel, ...ends }: Ends & { channel: Channel }) {
+  const remove = async (): Promise<string> => {
     await call("DELETE /v1/alert-configs/{id}", { path: { id: channel.id } });
-    say("The channel was deleted.");
-    onDone();
+    return "The channel was deleted.";
   };
   return (
-    <FormDialog
-      title={`Delete the ${nameOf(channel)} channel?`}
-      submit="Delete"
-      isDanger
-      onSubmit={remove}
-      onClose={onClose}
-    >
+    <Confirm {...ends} title={`Delete the ${nameOf(channel)} channel?`} submit="Delete" act={remove}>
       <p>
         Nothing is sent to {destinationOf(channel)} any more, and the list of its deliveries is deleted. This
         cannot be undone. Disable it instead to pause it.
       </p>
-    </FormDialog>
+    </Confirm>
   );
 }

@@ -1,13 +1,14 @@
-import { useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Finding } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
-import { Empty, FailureNotice } from "../components/notice.tsx";
+import { useDialog } from "../components/dialog.tsx";
+import { Fact } from "../components/facts.tsx";
+import { FailureNotice, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { SeverityMark } from "../components/severity.tsx";
 import { say } from "../components/status.tsx";
 import { useAction } from "../components/use-action.ts";
-import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { dayName } from "../text/dates.ts";
 import { number } from "../text/words.ts";
@@ -15,11 +16,9 @@ import { AcknowledgeDialog } from "./findings/acknowledge.tsx";
 import { Advice, Description } from "./findings/details.tsx";
 import { filtersOf, inWords, openOnes } from "./findings/filters.ts";
 import { FindingList, useFindings } from "./findings/list.tsx";
-import type { Selection } from "./findings/requests.ts";
 import { mostTold, TellDialog } from "./findings/tell.tsx";
 
 type Breach = Finding["breach"];
-type Open = { kind: "acknowledge" | "reopen"; selection: Selection } | { kind: "tell" };
 
 /** One breach: what leaked, what to do, and who is in it. */
 export function BreachPage({ id }: { id: string }) {
@@ -30,11 +29,10 @@ export function BreachPage({ id }: { id: string }) {
   const known = useRef<Breach>(undefined);
   known.current = value?.findings[0]?.breach ?? value?.breach ?? known.current;
   const breach = known.current;
-  const [open, setOpen] = useState<Open>();
-  const close = (): void => setOpen(undefined);
+  const { dialog, show } = useDialog(people.reload);
   const action = useAction();
 
-  const choose = (kind: Open["kind"]): void =>
+  const choose = (kind: "acknowledge" | "reopen" | "tell"): void =>
     void action.run(async () => {
       const now = await call("GET /dashboard/breaches/{id}", { path: { id } });
       const total = kind === "reopen" ? now.acknowledged : now.open;
@@ -42,9 +40,10 @@ export function BreachPage({ id }: { id: string }) {
       else if (kind !== "tell") {
         const chosen = { breachId: id, acknowledged: String(kind === "reopen") };
         const words = inWords(chosen, total, { breach: now.title });
-        setOpen({ kind, selection: { kind: "matching", filters: chosen, total, words } });
+        const selection = { kind: "matching", filters: chosen, total, words } as const;
+        show((ends) => <AcknowledgeDialog {...ends} selection={selection} isReopening={kind === "reopen"} />);
       } else if (total > mostTold) say(`More than ${number(mostTold)} people: select some of them below.`);
-      else setOpen({ kind });
+      else show((ends) => <TellDialog {...ends} of={{ breachId: id, acknowledged: openOnes }} />);
     });
 
   return (
@@ -67,28 +66,14 @@ export function BreachPage({ id }: { id: string }) {
         )
       }
     >
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure} />
       {breach !== undefined && <About breach={breach} />}
       {value !== undefined && breach === undefined ? (
-        <Empty title="Nobody here is in this breach.">
-          <p>
-            <a href={addressOf("/breaches")}>Show all breaches</a>
-          </p>
-        </Empty>
+        <NoMatch title="Nobody here is in this breach." path="/breaches" all="Show all breaches" />
       ) : (
         <FindingList filters={filters} data={people} heading="People" />
       )}
-      {open?.kind === "tell" && (
-        <TellDialog of={{ breachId: id, acknowledged: openOnes }} onClose={close} onDone={people.reload} />
-      )}
-      {open !== undefined && open.kind !== "tell" && (
-        <AcknowledgeDialog
-          selection={open.selection}
-          isReopening={open.kind === "reopen"}
-          onClose={close}
-          onDone={people.reload}
-        />
-      )}
+      {dialog}
     </Page>
   );
 }
@@ -106,26 +91,10 @@ function About({ breach }: { breach: Breach }) {
   return (
     <>
       <dl class="facts line">
-        <div>
-          <dt>Breached</dt>
-          <dd>{dayName(breach.breachDate)}</dd>
-        </div>
-        {breach.domain !== "" && (
-          <div>
-            <dt>Site</dt>
-            <dd>{breach.domain}</dd>
-          </div>
-        )}
-        <div>
-          <dt>Accounts</dt>
-          <dd>{number(breach.pwnCount)}</dd>
-        </div>
-        {marks.length > 0 && (
-          <div>
-            <dt>Marked as</dt>
-            <dd>{marks.join(", ")}</dd>
-          </div>
-        )}
+        <Fact name="Breached">{dayName(breach.breachDate)}</Fact>
+        {breach.domain !== "" && <Fact name="Site">{breach.domain}</Fact>}
+        <Fact name="Accounts">{number(breach.pwnCount)}</Fact>
+        {marks.length > 0 && <Fact name="Marked as">{marks.join(", ")}</Fact>}
       </dl>
       <section class="about">
         <h2>What leaked</h2>

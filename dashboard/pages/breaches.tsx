@@ -2,7 +2,7 @@ import { call } from "../api/client.ts";
 import type { FoundBreach } from "../api/routes.ts";
 import { Filter, FilterBar } from "../components/filter.tsx";
 import { Listing, usePage } from "../components/listing.tsx";
-import { Empty } from "../components/notice.tsx";
+import { Empty, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { foundIn, Search } from "../components/search.tsx";
 import { SeverityMark, severityChoices } from "../components/severity.tsx";
@@ -53,10 +53,16 @@ export function BreachesPage() {
         what="breaches"
         data={data}
         rowsOf={({ breaches }) => breaches}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
         columns={columns}
-        empty={<NoBreaches hasFilters={hasFilters} />}
+        empty={
+          hasFilters ? (
+            <NoMatch title="No breach matches these filters." path="/breaches" all="Show all breaches" />
+          ) : (
+            <Empty title="There are no breaches.">
+              <p>A breach is listed here once a scan finds a watched address in it.</p>
+            </Empty>
+          )
+        }
       />
     </Page>
   );
@@ -74,17 +80,3 @@ const columns: Column<FoundBreach>[] = [
   { name: "Acknowledged", kind: "number", width: "time", cell: ({ acknowledged }) => number(acknowledged) },
   { name: "Last seen", width: "time", cell: ({ lastDetectedAt }) => <When time={lastDetectedAt} /> },
 ];
-
-function NoBreaches({ hasFilters }: { hasFilters: boolean }) {
-  return hasFilters ? (
-    <Empty title="No breach matches these filters.">
-      <p>
-        <a href={addressOf("/breaches")}>Show all breaches</a>
-      </p>
-    </Empty>
-  ) : (
-    <Empty title="There are no breaches.">
-      <p>A breach is listed here once a scan finds a watched address in it.</p>
-    </Empty>
-  );
-}

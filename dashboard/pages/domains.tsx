@@ -1,14 +1,13 @@
-import { useState } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Domain } from "../api/routes.ts";
 import { Button, CopyButton } from "../components/button.tsx";
-import { type Ends, FormDialog } from "../components/dialog.tsx";
+import { Confirm, type Ends, FormDialog, type Show, useDialog } from "../components/dialog.tsx";
+import { Fact } from "../components/facts.tsx";
 import { TextField } from "../components/field.tsx";
 import { Listing, usePage } from "../components/listing.tsx";
 import { Empty } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
-import { say } from "../components/status.tsx";
-import type { Column } from "../components/table.tsx";
+import { actionsColumn, type Column } from "../components/table.tsx";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { isAdmin } from "../session.ts";
@@ -19,19 +18,16 @@ import { CheckDialog, hostIn } from "./domains/check.tsx";
 /** Domains that were added since the page was loaded. */
 const added = new Set<number>();
 
-type Open = { kind: "add" } | { kind: "check" | "remove"; domain: Domain };
-
 export function DomainsPage() {
   const data = usePage({}, (query, signal) => call("GET /dashboard/domains", { query }, { signal }));
   const { unwatched = 0 } = data.value ?? {};
-  const [open, setOpen] = useState<Open>();
-  const close = (): void => setOpen(undefined);
+  const { dialog, show } = useDialog(data.reload);
   return (
     <Page
       title="Domains"
       actions={
         isAdmin.value && (
-          <Button kind="primary" onClick={() => setOpen({ kind: "add" })}>
+          <Button kind="primary" onClick={() => show((ends) => <AddDomain {...ends} />)}>
             Add domain
           </Button>
         )
@@ -50,9 +46,7 @@ export function DomainsPage() {
         what="domains"
         data={data}
         rowsOf={({ domains }) => domains}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
-        columns={columns(setOpen)}
+        columns={columns(show)}
         empty={
           <Empty title="There is no domain yet.">
             <p>Add the domain of your addresses. You get a TXT record to publish in its DNS.</p>
@@ -60,14 +54,12 @@ export function DomainsPage() {
         }
       />
       <Coverage />
-      {open?.kind === "add" && <AddDomain onClose={close} onDone={data.reload} />}
-      {open?.kind === "check" && <CheckDialog domain={open.domain} onClose={close} onDone={data.reload} />}
-      {open?.kind === "remove" && <RemoveDomain domain={open.domain} onClose={close} onDone={data.reload} />}
+      {dialog}
     </Page>
   );
 }
 
-const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
+const columns = (show: Show): Column<Domain>[] => [
   {
     name: "Domain",
     kind: "main",
@@ -96,29 +88,16 @@ const columns = (setOpen: (open: Open) => void): Column<Domain>[] => [
     width: "word",
     cell: ({ id, emailCount }) => <a href={addressOf("/emails", { domainId: id })}>{number(emailCount)}</a>,
   },
-  {
-    name: "Actions",
-    kind: "actions",
-    cell: (domain) =>
-      isAdmin.value && (
-        <>
-          <Button
-            kind="quiet"
-            aria-description={domain.name}
-            onClick={() => setOpen({ kind: "check", domain })}
-          >
-            Check now
-          </Button>
-          <Button
-            kind="quiet"
-            aria-description={domain.name}
-            onClick={() => setOpen({ kind: "remove", domain })}
-          >
-            Remove
-          </Button>
-        </>
-      ),
-  },
+  actionsColumn(
+    (domain) =>
+      isAdmin.value
+        ? [
+            { name: "Check now", act: () => show((ends) => <CheckDialog {...ends} domain={domain} />) },
+            { name: "Remove", act: () => show((ends) => <RemoveDomain {...ends} domain={domain} />) },
+          ]
+        : [],
+    ({ name }) => name,
+  ),
 ];
 
 /** The record that proves a domain, in parts to copy. It is open for whoever has just added the domain. */
@@ -126,31 +105,18 @@ function Record({ domain: { id, name, record, isVerified, verifiedAt, checkedAt 
   const host = hostIn(record.name, name);
   const parts = (
     <dl class="record">
-      <div>
-        <dt>Name</dt>
-        <dd>
-          <code>{record.name}</code> <CopyButton text={record.name} about={`The name ${record.name}`} />
-        </dd>
-      </div>
-      <div>
-        <dt>Name, if your DNS provider adds {name} to it</dt>
-        <dd>
-          <code>{host}</code> <CopyButton text={host} about={`The name ${record.name} without ${name}`} />
-        </dd>
-      </div>
-      <div>
-        <dt>Value</dt>
-        <dd>
-          <code>{record.value}</code>{" "}
-          <CopyButton text={record.value} about={`The value for ${record.name}`} />
-        </dd>
-      </div>
-      <div>
-        <dt>{isVerified ? "Proved" : "Last checked"}</dt>
-        <dd>
-          <When time={isVerified ? verifiedAt : checkedAt} none="not yet" />
-        </dd>
-      </div>
+      <Fact name="Name">
+        <code>{record.name}</code> <CopyButton text={record.name} about={`The name ${record.name}`} />
+      </Fact>
+      <Fact name={`Name, if your DNS provider adds ${name} to it`}>
+        <code>{host}</code> <CopyButton text={host} about={`The name ${record.name} without ${name}`} />
+      </Fact>
+      <Fact name="Value">
+        <code>{record.value}</code> <CopyButton text={record.value} about={`The value for ${record.name}`} />
+      </Fact>
+      <Fact name={isVerified ? "Proved" : "Last checked"}>
+        <When time={isVerified ? verifiedAt : checkedAt} none="not yet" />
+      </Fact>
     </dl>
   );
   return (
@@ -178,16 +144,15 @@ function Coverage() {
   );
 }
 
-function AddDomain({ onClose, onDone }: Ends) {
-  const add = async (fields: FormData): Promise<void> => {
+function AddDomain(ends: Ends) {
+  const add = async (fields: FormData): Promise<string> => {
     const written = domainIn(String(fields.get("name")));
     const { id, name } = await call("POST /dashboard/domains", { body: { name: written } });
     added.add(id);
-    say(`${inBothForms(name)} was added. Publish its record in DNS, then check it.`);
-    onDone();
+    return `${inBothForms(name)} was added. Publish its record in DNS, then press Check now.`;
   };
   return (
-    <FormDialog title="Add domain" submit="Add domain" onSubmit={add} onClose={onClose}>
+    <FormDialog {...ends} title="Add domain" submit="Add domain" onSubmit={add}>
       <TextField
         label="Name"
         name="name"
@@ -205,18 +170,17 @@ function AddDomain({ onClose, onDone }: Ends) {
   );
 }
 
-function RemoveDomain({ domain, onClose, onDone }: Ends & { domain: Domain }) {
-  const remove = async (): Promise<void> => {
+function RemoveDomain({ domain, ...ends }: Ends & { domain: Domain }) {
+  const remove = async (): Promise<string> => {
     await call("DELETE /dashboard/domains/{id}", { path: { id: domain.id } });
-    say(`${domain.name} was removed.`);
-    onDone();
+    return `${domain.name} was removed.`;
   };
   return (
-    <FormDialog title={`Remove ${domain.name}?`} submit="Remove" isDanger onSubmit={remove} onClose={onClose}>
+    <Confirm {...ends} title={`Remove ${domain.name}?`} submit="Remove" act={remove}>
       <p>
         To add it again you have to prove it again, with another record. A domain with addresses cannot be
         removed: remove those first.
       </p>
-    </FormDialog>
+    </Confirm>
   );
 }

@@ -1,18 +1,18 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Email } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
 import { domainChoices, teamChoices } from "../components/choices.ts";
+import { type Show, useDialog } from "../components/dialog.tsx";
 import { Filter, FilterBar } from "../components/filter.tsx";
 import { Listing, usePage } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
-import { Empty, FailureNotice } from "../components/notice.tsx";
+import { Empty, FailureNotice, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { foundIn, Search } from "../components/search.tsx";
 import { SelectionBar, useSelection } from "../components/selection.tsx";
 import { SeverityMark } from "../components/severity.tsx";
-import { say } from "../components/status.tsx";
-import type { Column } from "../components/table.tsx";
+import { actionsColumn, type Column } from "../components/table.tsx";
 import { useAction } from "../components/use-action.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
@@ -20,12 +20,10 @@ import { place } from "../router.ts";
 import { inBothForms } from "../text/domain-name.ts";
 import { count, number } from "../text/words.ts";
 import { AddEmail } from "./emails/add.tsx";
-import { enableAll, mostChanged, RemoveEmail, RemoveEmails, TeamDialog } from "./emails/change.tsx";
+import { enable, enableAll, mostChanged, RemoveEmail, RemoveEmails, TeamDialog } from "./emails/change.tsx";
 import { EditEmail } from "./emails/edit.tsx";
 import { ImportDialog } from "./emails/import.tsx";
 import { anyState } from "./findings/filters.ts";
-
-type Open = { kind: "add" | "import" | "team" | "remove-all" } | { kind: "edit" | "remove"; email: Email };
 
 const states = [
   { value: "true", label: "Enabled" },
@@ -36,9 +34,8 @@ export function EmailsPage() {
   const { q, domainId, teamId, isActive } = place.value.query;
   const filters = { q, domainId, teamId, isActive };
   const data = usePage(filters, (query, signal) => call("GET /dashboard/emails", { query }, { signal }));
-  const [open, setOpen] = useState<Open>();
   const action = useAction();
-  const close = (): void => setOpen(undefined);
+  const { dialog, show } = useDialog(data.reload);
   const shown = data.value?.emails ?? [];
   const [first] = shown;
   const hasFilters = Object.values(filters).some((value) => value !== undefined);
@@ -53,18 +50,15 @@ export function EmailsPage() {
     clear();
     data.reload();
   };
+  const ofChosen = useDialog(done);
   const enableChosen = (isOn: boolean): void =>
     void action.run(() => enableAll(ids, isOn)).then((isDone) => isDone && done());
 
-  const enable = (email: Email, isOn: boolean) =>
-    action.run(async () => {
-      await call("PATCH /v1/emails/{id}", { path: { id: email.id }, body: { isActive: isOn } });
-      say(`${email.email} is ${isOn ? "enabled" : "disabled"}.`);
-      data.reload();
-    });
+  const enableOne = (email: Email, isOn: boolean) =>
+    action.run(() => enable(email, isOn)).then((isDone) => isDone && data.reload());
 
   const shownColumns = useMemo(
-    () => [column, ...columns(setOpen, enable, action.isBusy)],
+    () => [column, ...columns(show, enableOne, action.isBusy)],
     [column, action.isBusy],
   );
 
@@ -79,8 +73,8 @@ export function EmailsPage() {
       }
       actions={
         <>
-          <Button onClick={() => setOpen({ kind: "import" })}>Import</Button>
-          <Button kind="primary" onClick={() => setOpen({ kind: "add" })}>
+          <Button onClick={() => show((ends) => <ImportDialog {...ends} />)}>Import</Button>
+          <Button kind="primary" onClick={() => show((ends) => <AddEmail {...ends} />)}>
             Add e-mail
           </Button>
         </>
@@ -97,17 +91,17 @@ export function EmailsPage() {
         <Filter label="Team" name="teamId" choices={teamChoices} chosenLabel={first?.team?.name} />
         <Filter label="State" name="isActive" choices={states} />
       </FilterBar>
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure} />
       {shown.length > 0 && (
         <SelectionBar selected={chosen.size} onNone={clear}>
-          <Button onClick={() => setOpen({ kind: "team" })}>Team</Button>
+          <Button onClick={() => ofChosen.show((ends) => <TeamDialog {...ends} ids={ids} />)}>Team</Button>
           <Button disabled={action.isBusy} onClick={() => enableChosen(false)}>
             Disable
           </Button>
           <Button disabled={action.isBusy} onClick={() => enableChosen(true)}>
             Enable
           </Button>
-          <Button kind="danger" onClick={() => setOpen({ kind: "remove-all" })}>
+          <Button kind="danger" onClick={() => ofChosen.show((ends) => <RemoveEmails {...ends} ids={ids} />)}>
             Remove
           </Button>
         </SelectionBar>
@@ -116,24 +110,29 @@ export function EmailsPage() {
         what="e-mails"
         data={data}
         rowsOf={({ emails }) => emails}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
         columns={shownColumns}
-        empty={<NoEmails hasFilters={hasFilters} />}
+        empty={
+          hasFilters ? (
+            <NoMatch title="No address matches these filters." path="/emails" all="Show all addresses" />
+          ) : (
+            <Empty title="No address is watched yet.">
+              <p>
+                Add one, or import a file. Its domain has to be verified first, under{" "}
+                <a href={addressOf("/domains")}>Domains</a>.
+              </p>
+            </Empty>
+          )
+        }
       />
-      {open?.kind === "add" && <AddEmail onClose={close} onDone={data.reload} />}
-      {open?.kind === "import" && <ImportDialog onClose={close} onDone={data.reload} />}
-      {open?.kind === "team" && <TeamDialog ids={ids} onClose={close} onDone={done} />}
-      {open?.kind === "remove-all" && <RemoveEmails ids={ids} onClose={close} onDone={done} />}
-      {open?.kind === "edit" && <EditEmail email={open.email} onClose={close} onDone={data.reload} />}
-      {open?.kind === "remove" && <RemoveEmail email={open.email} onClose={close} onDone={data.reload} />}
+      {dialog}
+      {ofChosen.dialog}
     </Page>
   );
 }
 
 const columns = (
-  setOpen: (open: Open) => void,
-  enable: (email: Email, isOn: boolean) => void,
+  show: Show,
+  enableOne: (email: Email, isOn: boolean) => void,
   isBusy: boolean,
 ): Column<Email>[] => [
   {
@@ -168,32 +167,18 @@ const columns = (
       <span class={`state ${isActive ? "" : "off"}`}>{isActive ? "Enabled" : "Disabled"}</span>
     ),
   },
-  {
-    name: "Actions",
-    kind: "actions",
-    cell: (email) => (
-      <>
-        <Button kind="quiet" aria-description={email.email} onClick={() => setOpen({ kind: "edit", email })}>
-          Edit
-        </Button>
-        <Button
-          kind="quiet"
-          aria-description={email.email}
-          disabled={isBusy}
-          onClick={() => enable(email, !email.isActive)}
-        >
-          {email.isActive ? "Disable" : "Enable"}
-        </Button>
-        <Button
-          kind="quiet"
-          aria-description={email.email}
-          onClick={() => setOpen({ kind: "remove", email })}
-        >
-          Remove
-        </Button>
-      </>
-    ),
-  },
+  actionsColumn(
+    (email) => [
+      { name: "Edit", act: () => show((ends) => <EditEmail {...ends} email={email} />) },
+      {
+        name: email.isActive ? "Disable" : "Enable",
+        act: () => enableOne(email, !email.isActive),
+        isOff: isBusy,
+      },
+      { name: "Remove", act: () => show((ends) => <RemoveEmail {...ends} email={email} />) },
+    ],
+    ({ email }) => email,
+  ),
 ];
 
 /** How many, and the worst that is open. */
@@ -204,25 +189,5 @@ function Breaches({ id, breachCount, severity }: Email) {
       <a href={addressOf("/findings", { acknowledged: anyState, emailId: id })}>{number(breachCount)}</a>{" "}
       {severity !== null && SeverityMark({ severity })}
     </>
-  );
-}
-
-function NoEmails({ hasFilters }: { hasFilters: boolean }) {
-  if (hasFilters) {
-    return (
-      <Empty title="No address matches these filters.">
-        <p>
-          <a href={addressOf("/emails")}>Show all addresses</a>
-        </p>
-      </Empty>
-    );
-  }
-  return (
-    <Empty title="No address is watched yet.">
-      <p>
-        Add one, or import a file. Its domain has to be verified first, under{" "}
-        <a href={addressOf("/domains")}>Domains</a>.
-      </p>
-    </Empty>
   );
 }

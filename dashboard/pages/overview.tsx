@@ -1,6 +1,7 @@
 import { call } from "../api/client.ts";
 import type { Overview } from "../api/routes.ts";
-import { Empty, FailureNotice, Loading } from "../components/notice.tsx";
+import { Fact } from "../components/facts.tsx";
+import { Empty, Pending } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { SeverityMark, severities } from "../components/severity.tsx";
 import { StartScan } from "../components/start-scan.tsx";
@@ -16,7 +17,7 @@ import { NextStep } from "./overview/next-step.tsx";
 
 export function OverviewPage() {
   const data = useData("", (signal) => call("GET /dashboard/overview", {}, { signal }));
-  const { value, failure, reload } = data;
+  const { value, reload } = data;
   const status = value?.lastScan?.status;
   const isScanning = status === "pending" || status === "running";
   useRepeat(isScanning, 3, reload);
@@ -26,10 +27,8 @@ export function OverviewPage() {
       title="Overview"
       actions={hasEmails && <StartScan isScanning={isScanning} onStarted={reload} isMinor />}
     >
-      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
-      {value === undefined ? (
-        failure === undefined && <Loading what="the overview" />
-      ) : (
+      <Pending data={data} what="the overview" />
+      {value !== undefined && (
         <>
           <Upstream {...value} />
           <FailingChannels channels={value.channels} />
@@ -170,27 +169,22 @@ function Figures({ overview }: { overview: Overview }) {
         )}
       </div>
       <LastScan scan={lastScan} />
-      <div>
-        <dt>Next scan</dt>
-        <dd>{nextScanAt === null ? "Not scheduled." : <When time={nextScanAt} />}</dd>
-        {nextScanAt === null && (
-          <dd>
-            <a href={addressOf("/settings/organization")}>Choose how often to scan</a>
-          </dd>
+      <Fact name="Next scan">
+        {nextScanAt === null ? (
+          <>
+            Not scheduled. <a href={addressOf("/settings/organization")}>Choose how often to scan</a>
+          </>
+        ) : (
+          <When time={nextScanAt} />
         )}
-      </div>
+      </Fact>
     </dl>
   );
 }
 
 function LastScan({ scan }: { scan: Overview["lastScan"] }) {
   if (scan === null) {
-    return (
-      <div>
-        <dt>Last scan</dt>
-        <dd>No scan has run yet.</dd>
-      </div>
-    );
+    return <Fact name="Last scan">No scan has run yet.</Fact>;
   }
   const isOver = scan.status === "completed" || scan.status === "failed";
   return (

@@ -2,7 +2,7 @@ import { call } from "../api/client.ts";
 import type { Recipient } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
 import { CutLink } from "../components/cut-link.tsx";
-import { FailureNotice, Loading } from "../components/notice.tsx";
+import { FailureNotice, Pending } from "../components/notice.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
 import { Entrance } from "../frame.tsx";
@@ -26,8 +26,7 @@ function Choice({ token }: { token: string }) {
       await call(`POST /dashboard/recipients/{token}/${how}`, { path });
       data.reload();
     });
-  if (data.failure !== undefined) return <FailureNotice failure={data.failure} retry={data.reload} />;
-  if (data.value === undefined) return <Loading what="what this link is about" />;
+  if (data.value === undefined) return <Pending data={data} what="what this link is about" />;
   const { consent } = data.value;
   return (
     <>
@@ -42,7 +41,7 @@ function Choice({ token }: { token: string }) {
           Unsubscribe
         </Button>
       )}
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure ?? data.failure} />
     </>
   );
 }

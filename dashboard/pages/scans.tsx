@@ -27,8 +27,6 @@ export function ScansPage() {
         what="scans"
         data={data}
         rowsOf={({ scans }) => scans}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
         columns={columns}
         empty={
           <Empty title="No scan has run yet.">

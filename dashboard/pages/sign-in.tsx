@@ -4,7 +4,7 @@ import { asFailure, call } from "../api/client.ts";
 import { Button } from "../components/button.tsx";
 import { CutLink } from "../components/cut-link.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { FailureNotice, Loading } from "../components/notice.tsx";
+import { FailureNotice, Loading, Pending } from "../components/notice.tsx";
 import { say } from "../components/status.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
@@ -101,8 +101,7 @@ export function SignInDialog() {
 
 function WaysIn({ email = "", isOverPage = false }: { email?: string; isOverPage?: boolean }) {
   const ways = useData("", (signal) => call("GET /dashboard/sign-in", {}, { signal }));
-  if (ways.failure !== undefined) return <FailureNotice failure={ways.failure} retry={ways.reload} />;
-  if (ways.value === undefined) return <Loading what="how you can sign in" />;
+  if (ways.value === undefined) return <Pending data={ways} what="how you can sign in" />;
   const { mail, provider } = ways.value;
   return (
     <>
@@ -203,7 +202,7 @@ function Redemption({
           </ul>
         </>
       )}
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure} />
     </>
   );
 }

@@ -4,7 +4,6 @@ import type { Channel } from "../../api/routes.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { CheckField, SelectField, TextField } from "../../components/field.tsx";
 import { severityChoices } from "../../components/severity.tsx";
-import { say } from "../../components/status.tsx";
 import { flags, kinds } from "./channel.ts";
 import { SecretField } from "./secret-field.tsx";
 
@@ -49,7 +48,7 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
   const id = useRef(channel?.id);
   const recipients = channel !== undefined && "recipients" in channel.config ? channel.config.recipients : [];
 
-  const save = async (fields: FormData): Promise<void> => {
+  const save = async (fields: FormData): Promise<string> => {
     const destination = String(fields.get("destination")).trim();
     const told = Object.fromEntries(flags.map(({ name }) => [name, fields.get(name) === "on"])) as Record<
       (typeof flags)[number]["name"],
@@ -73,11 +72,9 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
     } finally {
       onDone();
     }
-    say(
-      channel === undefined
-        ? "The channel was added. Send a test to see whether it works."
-        : "The channel was changed.",
-    );
+    return channel === undefined
+      ? "The channel was added. Send a test to see whether it works."
+      : "The channel was changed.";
   };
 
   return (

@@ -1,13 +1,13 @@
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Delivery } from "../../api/routes.ts";
 import { Button, DetailsButton } from "../../components/button.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { Filter } from "../../components/filter.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Empty, FailureNotice } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
 import { say } from "../../components/status.tsx";
-import type { Column } from "../../components/table.tsx";
+import { actionsColumn, type Column } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { useRepeat } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
@@ -40,8 +40,7 @@ export function Deliveries({ id }: { id: string }) {
   const { channel } = data.value ?? {};
   const isMoving = data.value?.deliveries.some(({ status }) => status === "pending" || status === "retrying");
   useRepeat(isMoving ?? false, 4, data.reload);
-  const [open, setOpen] = useState<Delivery | "replay">();
-  const close = (): void => setOpen(undefined);
+  const { dialog, show } = useDialog(data.reload);
   const action = useAction();
   const sendTest = () =>
     action.run(async () => {
@@ -62,7 +61,9 @@ export function Deliveries({ id }: { id: string }) {
       actions={
         isToOwners ? undefined : (
           <>
-            <Button onClick={() => setOpen("replay")}>Replay what failed</Button>
+            <Button onClick={() => show((ends) => <ReplayDialog {...ends} channelId={id} />)}>
+              Replay what failed
+            </Button>
             <Button isBusy={action.isBusy} onClick={() => void sendTest()}>
               Send test
             </Button>
@@ -80,14 +81,17 @@ export function Deliveries({ id }: { id: string }) {
       <div class="filters">
         <Filter label="State" name="status" choices={stateChoices} />
       </div>
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure} />
       <Listing
         what="deliveries"
         data={data}
         rowsOf={({ deliveries }) => deliveries}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
-        columns={[...columns(setOpen), isToOwners ? ownerColumn : actionColumn(deliverAgain, action.isBusy)]}
+        columns={[
+          ...columns((delivery) =>
+            show((ends) => <DeliveryDetails {...ends} channelId={id} delivery={delivery} />),
+          ),
+          isToOwners ? ownerColumn : actionColumn(deliverAgain, action.isBusy),
+        ]}
         empty={
           <Empty title={status === undefined ? "Nothing was sent yet." : "No delivery is in this state."}>
             <p>
@@ -98,10 +102,7 @@ export function Deliveries({ id }: { id: string }) {
           </Empty>
         }
       />
-      {open === "replay" && <ReplayDialog channelId={id} onClose={close} onDone={data.reload} />}
-      {open !== undefined && open !== "replay" && (
-        <DeliveryDetails channelId={id} delivery={open} onClose={close} />
-      )}
+      {dialog}
     </Page>
   );
 }
@@ -149,21 +150,12 @@ const columns = (onOpen: (delivery: Delivery) => void): Column<Delivery>[] => [
   },
 ];
 
-const actionColumn = (deliverAgain: (delivery: Delivery) => void, isBusy: boolean): Column<Delivery> => ({
-  name: "Actions",
-  kind: "actions",
-  width: "time",
-  cell: (delivery) => (
-    <Button
-      kind="quiet"
-      aria-description={`${delivery.title}, ${delivery.id}`}
-      disabled={isBusy}
-      onClick={() => deliverAgain(delivery)}
-    >
-      Deliver again
-    </Button>
-  ),
-});
+const actionColumn = (deliverAgain: (delivery: Delivery) => void, isBusy: boolean): Column<Delivery> =>
+  actionsColumn(
+    (delivery) => [{ name: "Deliver again", act: () => deliverAgain(delivery), isOff: isBusy }],
+    ({ title, id }) => `${title}, ${id}`,
+    "time",
+  );
 
 const ownerColumn: Column<Delivery> = {
   name: "Owner of",

@@ -2,7 +2,8 @@ import { call } from "../../api/client.ts";
 import type { Delivery } from "../../api/routes.ts";
 import { Button, CopyButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { FailureNotice, Loading } from "../../components/notice.tsx";
+import { Fact } from "../../components/facts.tsx";
+import { Pending } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { number } from "../../text/words.ts";
@@ -12,47 +13,33 @@ type Properties = { channelId: string; delivery: Delivery; onClose: () => void }
 /** What a delivery sent last, what was answered, and what it waits for. */
 export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
   const path = { id: channelId, deliveryId: delivery.id };
-  const { value, failure, reload } = useData("", (signal) =>
+  const details = useData("", (signal) =>
     call("GET /dashboard/alert-configs/{id}/deliveries/{deliveryId}", { path }, { signal }),
   );
+  const { value } = details;
   const { lastResponse, waitsFor, failureReason, payload } = value ?? { ...delivery, payload: null };
   return (
     <Dialog title={delivery.title} onClose={onClose} isWide isText>
       <dl class="facts">
-        <div>
-          <dt>Id</dt>
-          <dd>{delivery.id}</dd>
-        </div>
-        {failureReason !== null && (
-          <div>
-            <dt>Failed</dt>
-            <dd>{failureReason}</dd>
-          </div>
-        )}
+        <Fact name="Id">{delivery.id}</Fact>
+        {failureReason !== null && <Fact name="Failed">{failureReason}</Fact>}
         {waitsFor !== null && (
-          <div>
-            <dt>Waits for</dt>
-            <dd>
-              {waitsFor.reason}: <When time={waitsFor.until} />
-            </dd>
-          </div>
+          <Fact name="Waits for">
+            {waitsFor.reason}: <When time={waitsFor.until} />
+          </Fact>
         )}
         {lastResponse !== null && (
-          <div>
-            <dt>Last response</dt>
-            <dd>
-              HTTP {lastResponse.status} after {number(lastResponse.durationMs)} ms
-              {lastResponse.body !== "" && (
-                <>
-                  : <code>{lastResponse.body}</code>
-                </>
-              )}
-            </dd>
-          </div>
+          <Fact name="Last response">
+            HTTP {lastResponse.status} after {number(lastResponse.durationMs)} ms
+            {lastResponse.body !== "" && (
+              <>
+                : <code>{lastResponse.body}</code>
+              </>
+            )}
+          </Fact>
         )}
       </dl>
-      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
-      {value === undefined && failure === undefined && <Loading what="what was sent" />}
+      <Pending data={details} what="what was sent" />
       {payload !== null && (
         <section class="code">
           <h3>Sent</h3> <CopyButton text={payload} about="What was sent" />

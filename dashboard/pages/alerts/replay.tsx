@@ -4,7 +4,6 @@ import { asFailure, call } from "../../api/client.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Progress } from "../../components/progress.tsx";
-import { say } from "../../components/status.tsx";
 import { count } from "../../text/words.ts";
 
 type Properties = Ends & { channelId: string };
@@ -38,7 +37,7 @@ export function ReplayDialog({ channelId, onClose, onDone }: Properties) {
   const abort = useRef(new AbortController());
   useEffect(() => () => abort.current.abort(), []);
   const { signal } = abort.current;
-  const replay = async (fields: FormData): Promise<void> => {
+  const replay = async (fields: FormData): Promise<string> => {
     const since = Date.parse(String(fields.get("since")));
     const ids = await failedSince(channelId, since, signal);
     let sent = 0;
@@ -56,11 +55,9 @@ export function ReplayDialog({ channelId, onClose, onDone }: Properties) {
     } finally {
       if (!signal.aborted) onDone();
     }
-    say(
-      sent === 0
-        ? "Nothing has failed since then."
-        : `${count(sent, "event is", "events are")} on the way again.`,
-    );
+    return sent === 0
+      ? "Nothing has failed since then."
+      : `${count(sent, "event is", "events are")} on the way again.`;
   };
   return (
     <FormDialog title="Replay what failed" submit="Replay" canLeave onSubmit={replay} onClose={onClose}>

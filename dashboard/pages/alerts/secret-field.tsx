@@ -1,5 +1,6 @@
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Button, CopyButton } from "../../components/button.tsx";
+import { TextField } from "../../components/field.tsx";
 
 /** 32 random bytes in hexadecimal. */
 function randomSecret(): string {
@@ -11,33 +12,32 @@ function randomSecret(): string {
 export function SecretField({ hasSecret }: { hasSecret: boolean }) {
   const [secret, setSecret] = useState("");
   const [isRemoved, setRemoved] = useState(false);
-  const id = useId();
   return (
-    <div class="field">
-      <label for={id}>Secret</label>
-      <div class="together">
-        <input
-          id={id}
-          name="secret"
-          value={secret}
-          disabled={isRemoved}
-          onInput={(event) => setSecret(event.currentTarget.value)}
-          minLength={16}
-          maxLength={1024}
-          autocomplete="off"
-          spellcheck={false}
-          aria-describedby={`${id}-hint`}
-        />
-        <Button disabled={isRemoved} onClick={() => setSecret(randomSecret())}>
-          Generate
-        </Button>
-        {secret !== "" && <CopyButton text={secret} about="The secret" />}
-      </div>
-      <small id={`${id}-hint`}>
-        {hasSecret
-          ? "There is one. Leave it empty to keep it; it cannot be shown. A new one has at least 16 characters."
-          : "Signs each delivery; at least 16 characters. Copy it to the receiver now: it cannot be shown later. Without one deliveries are not signed."}
-      </small>
+    <>
+      <TextField
+        label="Secret"
+        name="secret"
+        value={secret}
+        disabled={isRemoved}
+        onInput={(event) => setSecret(event.currentTarget.value)}
+        minLength={16}
+        maxLength={1024}
+        autocomplete="off"
+        spellcheck={false}
+        beside={
+          <>
+            <Button disabled={isRemoved} onClick={() => setSecret(randomSecret())}>
+              Generate
+            </Button>
+            {secret !== "" && <CopyButton text={secret} about="The secret" />}
+          </>
+        }
+        hint={
+          hasSecret
+            ? "There is one, which cannot be shown. Leave this empty to keep it. A new one has at least 16 characters."
+            : "At least 16 characters. Copy it to the receiver now: it cannot be shown later. Without a secret, deliveries are not signed."
+        }
+      />
       {hasSecret && (
         <label class="check">
           <input
@@ -49,6 +49,6 @@ export function SecretField({ hasSecret }: { hasSecret: boolean }) {
           Remove the secret: deliveries go out unsigned
         </label>
       )}
-    </div>
+    </>
   );
 }

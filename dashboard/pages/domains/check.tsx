@@ -19,7 +19,7 @@ export function CheckDialog({ domain, onClose, onDone }: Properties) {
   return (
     <Dialog title={`Check ${domain.name}`} onClose={onClose} isText>
       {isLoading && <Loading what={`the TXT record ${domain.record.name}`} />}
-      {!isLoading && failure !== undefined && <FailureNotice failure={failure} />}
+      <FailureNotice failure={isLoading ? undefined : failure} />
       {!isLoading && failure === undefined && value !== undefined && (
         <div role="status">
           {value.isVerified ? (

@@ -1,12 +1,11 @@
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { ImportPlan, Unwatched } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { domainChoices } from "../../components/choices.ts";
-import { type Ends, FormDialog } from "../../components/dialog.tsx";
+import { type Ends, FormDialog, useDialog } from "../../components/dialog.tsx";
 import { Filter, FilterBar } from "../../components/filter.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
-import { Empty, FailureNotice, Loading } from "../../components/notice.tsx";
+import { Empty, FailureNotice, Pending } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
 import { SelectionBar, useSelection } from "../../components/selection.tsx";
 import { SeverityMark, severityChoices } from "../../components/severity.tsx";
@@ -17,7 +16,7 @@ import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { place } from "../../router.ts";
 import { inBothForms } from "../../text/domain-name.ts";
-import { count } from "../../text/words.ts";
+import { count, number } from "../../text/words.ts";
 import { Quote } from "../emails/plan.tsx";
 
 /** A request names at most so many. */
@@ -37,7 +36,6 @@ export function UnwatchedPage() {
     most: mostChosen,
     belongsTo: JSON.stringify(filters),
   });
-  const [isWatching, setWatching] = useState(false);
   const action = useAction();
   const ids = [...chosen];
   const isIgnored = ignored === "true";
@@ -45,6 +43,7 @@ export function UnwatchedPage() {
     clear();
     data.reload();
   };
+  const { dialog, show } = useDialog(done);
   const ignore = (): void =>
     void action.run(async () => {
       await call("POST /dashboard/unwatched/ignore", { body: { ids, ignored: !isIgnored } });
@@ -72,13 +71,13 @@ export function UnwatchedPage() {
           chosenLabel={shown[0] && inBothForms(shown[0].domain.name)}
         />
       </FilterBar>
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure} />
       {shown.length > 0 && (
         <SelectionBar selected={chosen.size} onNone={clear}>
           <Button isBusy={action.isBusy} onClick={ignore}>
             {isIgnored ? "Stop ignoring" : "Ignore"}
           </Button>
-          <Button kind="primary" onClick={() => setWatching(true)}>
+          <Button kind="primary" onClick={() => show((ends) => <WatchDialog {...ends} ids={ids} />)}>
             Watch
           </Button>
         </SelectionBar>
@@ -87,8 +86,6 @@ export function UnwatchedPage() {
         what="addresses"
         data={data}
         rowsOf={({ addresses }) => addresses}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
         columns={[column, ...columns]}
         empty={
           <Empty title={isIgnored ? "No address is ignored." : "There is nothing to decide."}>
@@ -99,7 +96,7 @@ export function UnwatchedPage() {
           </Empty>
         }
       />
-      {isWatching && <WatchDialog ids={ids} onClose={() => setWatching(false)} onDone={done} />}
+      {dialog}
     </Page>
   );
 }
@@ -132,32 +129,29 @@ const columns: Column<Unwatched>[] = [
   { name: "First seen", width: "time", cell: ({ firstSeenAt }) => <When time={firstSeenAt} /> },
 ];
 
-type WatchProps = Ends & { ids: readonly number[] };
-
 /** Says what it costs before it adds the addresses. */
-function WatchDialog({ ids, onClose, onDone }: WatchProps) {
+function WatchDialog({ ids, ...ends }: Ends & { ids: readonly number[] }) {
   const body = { ids: [...ids] };
-  const { value, failure, reload } = useData("", (signal) =>
+  const price = useData("", (signal) =>
     call("POST /dashboard/unwatched/watch", { body: { ...body, dryRun: true } }, { signal }),
   );
-  const watch = async (): Promise<void> => {
-    const answer = await call("POST /dashboard/unwatched/watch", { body });
-    const disabled = answer.disabledCount > 0 ? `, ${answer.disabledCount} of them disabled` : "";
-    say(`${addresses(answer.addedCount)} watched${disabled}. The next scan will look for their breaches.`);
-    onDone();
+  const watch = async (): Promise<string> => {
+    const { addedCount, disabledCount } = await call("POST /dashboard/unwatched/watch", { body });
+    const disabled = disabledCount > 0 ? `, ${number(disabledCount)} of them disabled` : "";
+    return `Added ${addresses(addedCount)}${disabled}. The next scan looks for their breaches.`;
   };
   // A dry run answers with the price instead.
-  const plan = value as unknown as Pick<ImportPlan, "quote"> | undefined;
+  const plan = price.value as unknown as Pick<ImportPlan, "quote"> | undefined;
   return (
     <FormDialog
+      {...ends}
       title={`Watch ${addresses(ids.length)}`}
       submit="Watch"
       isIdle={plan === undefined}
       onSubmit={watch}
-      onClose={onClose}
     >
-      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
-      {plan === undefined ? failure === undefined && <Loading what="the price" /> : <Quote plan={plan} />}
+      <Pending data={price} what="the price" />
+      {plan && <Quote plan={plan} />}
     </FormDialog>
   );
 }

@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
-import { call } from "../../api/client.ts";
-import { Failure } from "../../api/failure.ts";
-import { domainChoices, teamChoices } from "../../components/choices.ts";
+import { asFailure, call } from "../../api/client.ts";
+import { refusedAt } from "../../api/failure.ts";
+import { domainChoices } from "../../components/choices.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { type Choice, SelectField, TextField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
-import { say } from "../../components/status.tsx";
 import { useData } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
 import { asciiOf, inBothForms } from "../../text/domain-name.ts";
+import { TeamField } from "./change.tsx";
 
 /** The id of the domain that an address is of, if it is among them. */
 function domainOf(address: string, domains: readonly Choice[]): string | undefined {
@@ -17,18 +17,15 @@ function domainOf(address: string, domains: readonly Choice[]): string | undefin
   return domains.find(({ label }) => first(label) === first(inBothForms(name)))?.value;
 }
 
-export function AddEmail({ onClose, onDone }: Ends) {
-  const offers = useData("", async () => {
-    const [domains, teams] = await Promise.all([domainChoices(), teamChoices()]);
-    return { domains, teams };
-  });
-  const { domains = [], teams = [] } = offers.value ?? {};
+export function AddEmail(ends: Ends) {
+  const offered = useData("", domainChoices);
+  const { value: domains = [] } = offered;
   const [address, setAddress] = useState("");
   const [domain, setDomain] = useState("");
   // People type an address; its domain follows from it, whenever the domains are there to choose from.
   const followed = domainOf(address, domains);
 
-  const add = async (fields: FormData): Promise<void> => {
+  const add = async (fields: FormData): Promise<string> => {
     const email = String(fields.get("email")).trim();
     const ownerName = String(fields.get("ownerName")).trim();
     const teamId = Number(fields.get("teamId"));
@@ -36,25 +33,24 @@ export function AddEmail({ onClose, onDone }: Ends) {
     const domainId = fields.get("domainId") || domainOf(email, await domainChoices());
     if (domainId === undefined) {
       const name = email.split("@").at(-1);
-      const sentence = `${name} is not one of your domains: add it under Domains first.`;
-      throw new Failure(sentence, { status: 400 });
+      throw refusedAt("email", `${name} is not one of your domains: add it under Domains first.`);
     }
-    await call("POST /v1/emails", {
-      body: {
-        email,
-        domainId: Number(domainId),
-        ...(ownerName !== "" && { ownerName }),
-        ...(teamId > 0 && { teamId }),
-      },
+    const body = {
+      email,
+      domainId: Number(domainId),
+      ...(ownerName !== "" && { ownerName }),
+      ...(teamId > 0 && { teamId }),
+    };
+    await call("POST /v1/emails", { body }).catch((error: unknown) => {
+      throw asFailure(error).status === 409 ? refusedAt("email", "This address is watched already.") : error;
     });
-    say(`${email} is watched now. The next scan will check it.`);
-    onDone();
+    return `${email} is watched now. The next scan checks it.`;
   };
 
-  const none = { value: "", label: offers.isLoading ? "Loading …" : "Choose one" };
+  const none = { value: "", label: offered.isLoading ? "Loading …" : "Choose one" };
   return (
-    <FormDialog title="Add e-mail" submit="Add e-mail" onSubmit={add} onClose={onClose}>
-      {offers.failure !== undefined && <FailureNotice failure={offers.failure} retry={offers.reload} />}
+    <FormDialog {...ends} title="Add e-mail" submit="Add e-mail" onSubmit={add}>
+      <FailureNotice failure={offered.failure} retry={offered.reload} />
       <TextField
         label="E-mail address"
         name="email"
@@ -71,7 +67,7 @@ export function AddEmail({ onClose, onDone }: Ends) {
         chosen={followed ?? domain}
         onChange={setDomain}
         hint={
-          offers.value !== undefined && domains.length === 0 ? (
+          offered.value?.length === 0 ? (
             <>
               There is no domain yet: <a href={addressOf("/domains")}>add one first</a>.
             </>
@@ -81,7 +77,7 @@ export function AddEmail({ onClose, onDone }: Ends) {
         }
       />
       <TextField label="Owner" name="ownerName" maxLength={200} hint="Optional: whose address it is." />
-      <SelectField label="Team" name="teamId" choices={[{ value: "", label: "None" }, ...teams]} />
+      <TeamField />
     </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { call } from "../../api/client.ts";
 import type { Email } from "../../api/routes.ts";
 import { teamChoices } from "../../components/choices.ts";
-import { type Ends, FormDialog } from "../../components/dialog.tsx";
+import { Confirm, type Ends, FormDialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
@@ -10,8 +10,6 @@ import { count } from "../../text/words.ts";
 
 /** A request changes at most so many. */
 export const mostChanged = 500;
-
-type Properties = Ends & { ids: readonly number[] };
 
 const addresses = (value: number): string => count(value, "address", "addresses");
 
@@ -27,65 +25,73 @@ export async function enableAll(ids: readonly number[], isActive: boolean): Prom
   );
 }
 
-/** Puts addresses into a team, or into none. */
-export function TeamDialog({ ids, onClose, onDone }: Properties) {
+/** Enables or disables one. */
+export async function enable({ id, email }: Email, isActive: boolean): Promise<void> {
+  await call("PATCH /v1/emails/{id}", { path: { id }, body: { isActive } });
+  say(`${email} is ${isActive ? "enabled" : "disabled"}.`);
+}
+
+/** The team of an address. */
+export function TeamField({ team = null }: { team?: Email["team"] }) {
   const teams = useData("", teamChoices);
-  const change = async (fields: FormData): Promise<void> => {
-    const teamId = Number(fields.get("teamId")) || null;
-    const body = { ids: [...ids], set: { teamId } };
-    const { changed } = await call("POST /dashboard/emails/changes", { body });
-    say(`Changed the team of ${addresses(changed)}.`);
-    onDone();
-  };
+  const present = team === null ? [] : [{ value: String(team.id), label: team.name }];
   return (
-    <FormDialog title={`Team of ${addresses(ids.length)}`} submit="Save" onSubmit={change} onClose={onClose}>
-      {teams.failure !== undefined && <FailureNotice failure={teams.failure} retry={teams.reload} />}
+    <>
+      <FailureNotice failure={teams.failure} retry={teams.reload} />
       <SelectField
         label="Team"
         name="teamId"
-        choices={[{ value: "", label: "None" }, ...(teams.value ?? [])]}
+        choices={[{ value: "", label: "None" }, ...(teams.value ?? present)]}
+        chosen={String(team?.id ?? "")}
       />
+    </>
+  );
+}
+
+/** Puts addresses into a team, or into none. */
+export function TeamDialog({ ids, ...ends }: Ends & { ids: readonly number[] }) {
+  const change = async (fields: FormData): Promise<string> => {
+    const teamId = Number(fields.get("teamId")) || null;
+    const body = { ids: [...ids], set: { teamId } };
+    const { changed } = await call("POST /dashboard/emails/changes", { body });
+    return `Changed the team of ${addresses(changed)}.`;
+  };
+  return (
+    <FormDialog {...ends} title={`Team of ${addresses(ids.length)}`} submit="Save" onSubmit={change}>
+      <TeamField />
     </FormDialog>
   );
 }
 
-export function RemoveEmails({ ids, onClose, onDone }: Properties) {
-  const remove = async (): Promise<void> => {
+export function RemoveEmails({ ids, ...ends }: Ends & { ids: readonly number[] }) {
+  const remove = async (): Promise<string> => {
     const body = { ids: [...ids], remove: true as const };
     const { changed } = await call("POST /dashboard/emails/changes", { body });
-    say(`Removed ${addresses(changed)}.`);
-    onDone();
+    return `Removed ${addresses(changed)}.`;
   };
   return (
-    <FormDialog
-      title={`Remove ${addresses(ids.length)}?`}
-      submit="Remove"
-      isDanger
-      onSubmit={remove}
-      onClose={onClose}
-    >
+    <Confirm {...ends} title={`Remove ${addresses(ids.length)}?`} submit="Remove" act={remove}>
       <p>
         They are no longer watched, and their findings are deleted with who acknowledged them and why. This
         cannot be undone.
       </p>
       <p>Disable them instead to keep their history without paying for them.</p>
-    </FormDialog>
+    </Confirm>
   );
 }
 
-export function RemoveEmail({ email, onClose, onDone }: Ends & { email: Email }) {
-  const remove = async (): Promise<void> => {
+export function RemoveEmail({ email, ...ends }: Ends & { email: Email }) {
+  const remove = async (): Promise<string> => {
     await call("DELETE /v1/emails", { query: { id: email.id } });
-    say(`${email.email} was removed.`);
-    onDone();
+    return `${email.email} was removed.`;
   };
   return (
-    <FormDialog title={`Remove ${email.email}?`} submit="Remove" isDanger onSubmit={remove} onClose={onClose}>
+    <Confirm {...ends} title={`Remove ${email.email}?`} submit="Remove" act={remove}>
       <p>
         The address is no longer watched, and its {count(email.breachCount, "finding is", "findings are")}{" "}
         deleted with who acknowledged them and why. This cannot be undone.
       </p>
       <p>Disable it instead to keep its history without paying for it.</p>
-    </FormDialog>
+    </Confirm>
   );
 }

@@ -3,9 +3,8 @@ import { allPages } from "../../api/all-pages.ts";
 import { call } from "../../api/client.ts";
 import type { Email, ImportRow } from "../../api/routes.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
-import { FailureNotice, Loading } from "../../components/notice.tsx";
+import { Pending } from "../../components/notice.tsx";
 import { Progress } from "../../components/progress.tsx";
-import { say } from "../../components/status.tsx";
 import { useData } from "../../components/use-data.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count, number } from "../../text/words.ts";
@@ -34,34 +33,30 @@ async function missingFrom(
   return { missing, watched };
 }
 
-type Properties = Ends & { rows: readonly ImportRow[] };
-
 /** Shows who left, as far as a file of everybody tells, and disables their addresses. */
-export function LeaversDialog({ rows, onClose, onDone }: Properties) {
-  const { value, failure, reload } = useData("", (signal) => missingFrom(rows, signal));
+export function LeaversDialog({ rows, ...ends }: Ends & { rows: readonly ImportRow[] }) {
+  const left = useData("", (signal) => missingFrom(rows, signal));
   const [done, setDone] = useState(0);
-  const { missing = [], watched = 0 } = value ?? {};
-  const disable = async (): Promise<void> => {
+  const { missing = [], watched = 0 } = left.value ?? {};
+  const disable = async (): Promise<string> => {
     for (let start = done; start < missing.length; start += mostChanged) {
       const ids = missing.slice(start, start + mostChanged).map(({ id }) => id);
       await call("POST /dashboard/emails/changes", { body: { ids, set: { isActive: false } } });
       setDone(start + ids.length);
     }
-    say(`Disabled ${count(missing.length, "address", "addresses")}.`);
-    onDone();
+    return `Disabled ${count(missing.length, "address", "addresses")}.`;
   };
   return (
     <FormDialog
+      {...ends}
       title="Disable those who are missing from this file"
       submit={`Disable ${count(missing.length, "address", "addresses")}`}
-      isDanger
+      kind="danger"
       isIdle={missing.length === 0}
       onSubmit={disable}
-      onClose={onClose}
     >
-      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
-      {value === undefined && failure === undefined && <Loading what="the addresses that are watched" />}
-      {value !== undefined && (
+      <Pending data={left} what="the addresses that are watched" />
+      {left.value !== undefined && (
         <>
           <p>
             {number(missing.length)} of {count(watched, "enabled address", "enabled addresses")} of the file's

@@ -1,11 +1,11 @@
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Email, Finding, Person } from "../../api/routes.ts";
+import type { Finding, Person } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
+import { useDialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/facts.tsx";
 import { Name } from "../../components/name.tsx";
-import { FailureNotice, Loading } from "../../components/notice.tsx";
+import { FailureNotice, Pending } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
-import { say } from "../../components/status.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { useData } from "../../components/use-data.ts";
@@ -17,38 +17,45 @@ import { count, number } from "../../text/words.ts";
 import { BreachName, exposed, severity, state } from "../findings/columns.tsx";
 import { anyState, openOnes } from "../findings/filters.ts";
 import { TellDialog } from "../findings/tell.tsx";
-import { RemoveEmail } from "./change.tsx";
+import { enable, RemoveEmail } from "./change.tsx";
 import { EditEmail } from "./edit.tsx";
 
 /** One address, whose it is, and what was found of it. */
 export function PersonPage({ id }: { id: string }) {
-  const { value, failure, reload } = useData(id, (signal) =>
-    call("GET /dashboard/emails/{id}", { path: { id } }, { signal }),
-  );
-  const [open, setOpen] = useState<"edit" | "remove" | "tell">();
+  const data = useData(id, (signal) => call("GET /dashboard/emails/{id}", { path: { id } }, { signal }));
+  const { value, reload } = data;
+  const { dialog, show } = useDialog(reload);
   const action = useAction();
-  const close = (): void => setOpen(undefined);
-  const enable = (email: Email, isActive: boolean): void =>
-    void action.run(async () => {
-      await call("PATCH /v1/emails/{id}", { path: { id }, body: { isActive } });
-      say(`${email.email} is ${isActive ? "enabled" : "disabled"}.`);
-      reload();
-    });
   return (
     <Page
       title={value === undefined ? "Address" : inBothForms(value.email)}
       actions={
         value && (
           <>
-            <Button kind="quiet" onClick={() => setOpen("remove")}>
+            <Button
+              kind="quiet"
+              onClick={() =>
+                show((ends) => <RemoveEmail {...ends} email={value} onDone={() => go("/emails")} />)
+              }
+            >
               Remove
             </Button>
-            <Button isBusy={action.isBusy} onClick={() => enable(value, !value.isActive)}>
+            <Button
+              isBusy={action.isBusy}
+              onClick={() =>
+                void action.run(() => enable(value, !value.isActive)).then((isDone) => isDone && reload())
+              }
+            >
               {value.isActive ? "Disable" : "Enable"}
             </Button>
-            <Button onClick={() => setOpen("edit")}>Edit</Button>
+            <Button onClick={() => show((ends) => <EditEmail {...ends} email={value} />)}>Edit</Button>
             {value.unacknowledgedBreachCount > 0 && value.isActive && !value.owner.hasUnsubscribed && (
-              <Button kind="primary" onClick={() => setOpen("tell")}>
+              <Button
+                kind="primary"
+                onClick={() =>
+                  show((ends) => <TellDialog {...ends} of={{ emailId: id, acknowledged: openOnes }} />)
+                }
+              >
                 Tell the owner
               </Button>
             )}
@@ -56,47 +63,28 @@ export function PersonPage({ id }: { id: string }) {
         )
       }
     >
-      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
-      {value === undefined && failure === undefined && <Loading what="the address" />}
+      <FailureNotice failure={action.failure} />
+      <Pending data={data} what="the address" />
       {value !== undefined && (
         <>
           <dl class="facts line">
-            <div>
-              <dt>Owner</dt>
-              <dd>
-                <Name text={value.ownerName} />
-              </dd>
-            </div>
-            <div>
-              <dt>Team</dt>
-              <dd>
-                <Name text={value.team?.name ?? null} />
-              </dd>
-            </div>
-            <div>
-              <dt>State</dt>
-              <dd>{value.isActive ? "Enabled" : "Disabled"}</dd>
-            </div>
-            <div>
-              <dt>Last checked</dt>
-              <dd>
-                <When time={value.lastScannedAt} none="not yet" />
-              </dd>
-            </div>
+            <Fact name="Owner">
+              <Name text={value.ownerName} />
+            </Fact>
+            <Fact name="Team">
+              <Name text={value.team?.name ?? null} />
+            </Fact>
+            <Fact name="State">{value.isActive ? "Enabled" : "Disabled"}</Fact>
+            <Fact name="Last checked">
+              <When time={value.lastScannedAt} none="not yet" />
+            </Fact>
             <Told owner={value.owner} />
           </dl>
           <SubAddresses of={value.subAddresses} />
           <Findings email={value} />
         </>
       )}
-      {value !== undefined && open === "edit" && <EditEmail email={value} onClose={close} onDone={reload} />}
-      {open === "tell" && (
-        <TellDialog of={{ emailId: id, acknowledged: openOnes }} onClose={close} onDone={reload} />
-      )}
-      {value !== undefined && open === "remove" && (
-        <RemoveEmail email={value} onClose={close} onDone={() => go("/emails")} />
-      )}
+      {dialog}
     </Page>
   );
 }
@@ -115,18 +103,15 @@ function Told({ owner: { hasUnsubscribed, lastMessage } }: { owner: Person["owne
   if (lastMessage === null && !hasUnsubscribed) return null;
   const { status, createdAt, waitsFor } = lastMessage ?? {};
   return (
-    <div>
-      <dt>Messages to the owner</dt>
-      <dd>
-        {hasUnsubscribed && (status === undefined ? "Unsubscribed" : "Unsubscribed; ")}
-        {status !== undefined && createdAt !== undefined && (
-          <>
-            {messageStates[status]} <When time={createdAt} />
-          </>
-        )}
-        {waitsFor && <small> Waits: {waitsFor.reason}</small>}
-      </dd>
-    </div>
+    <Fact name="Messages to the owner">
+      {hasUnsubscribed && (status === undefined ? "Unsubscribed" : "Unsubscribed; ")}
+      {status !== undefined && createdAt !== undefined && (
+        <>
+          {messageStates[status]} <When time={createdAt} />
+        </>
+      )}
+      {waitsFor && <small> Waits: {waitsFor.reason}</small>}
+    </Fact>
   );
 }
 
@@ -158,7 +143,7 @@ function Findings({ email: { id, breachCount, lastScannedAt, findings } }: { ema
             : "The last check found this address in no breach."}
         </p>
       ) : (
-        <Table caption="findings" columns={columns} rows={findings} keyOf={({ id }) => id} />
+        <Table caption="findings" columns={columns} rows={findings} />
       )}
       {breachCount > findings.length && (
         <p>

@@ -6,7 +6,8 @@ import { inBothForms } from "../../text/domain-name.ts";
 import { count, money, number } from "../../text/words.ts";
 
 type Kind = "malformed" | "foreign" | Exclude<ImportRow["status"], "invalid">;
-type Row = ImportRow & { line: number; kind: Kind };
+/** `id`: its place in the file. */
+type Row = ImportRow & { id: number; kind: Kind };
 
 /** Problems first: what is said of a row, and of how many rows. */
 const kinds: Record<Kind, { about: string; many: string }> = {
@@ -62,8 +63,8 @@ type PlanProps = { rows: readonly ImportRow[]; columns: NonNullable<ImportPlan["
 /** What becomes of the file's rows, how many of each kind there are, and what of the file is read. */
 export function PlanRows({ rows, columns: headings }: PlanProps) {
   const all = rows
-    .map((row, line): Row => ({ ...row, line, kind: kindOf(row) }))
-    .sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || one.line - other.line);
+    .map((row, id): Row => ({ ...row, id, kind: kindOf(row) }))
+    .sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || one.id - other.id);
   const counts = order.flatMap((kind) => {
     const found = all.filter((row) => row.kind === kind).length;
     return found === 0 ? [] : [`${number(found)} ${kinds[kind].many}`];
@@ -97,7 +98,6 @@ export function PlanRows({ rows, columns: headings }: PlanProps) {
             ({ name }) => name !== "Team" || all.some(({ team }) => team !== undefined),
           )}
           rows={all.slice(0, mostShown)}
-          keyOf={({ line }) => line}
         />
       </section>
       {all.length > mostShown && <p>And {number(all.length - mostShown)} more.</p>}

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { asFailure, call, serviceTime } from "../../api/client.ts";
-import { FormDialog } from "../../components/dialog.tsx";
-import { SelectField, TextArea } from "../../components/field.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
+import { SelectField, TextField } from "../../components/field.tsx";
 import { Progress as ProgressBar } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
 import { count } from "../../text/words.ts";
@@ -15,16 +15,14 @@ const resolutions = [
 /** So many are not acknowledged or reopened by mistake: whoever does it says why. */
 const mostWithoutReason = 100;
 
-type Properties = {
+type Properties = Ends & {
   selection: Selection;
   /** Whether they are reopened instead of acknowledged. */
   isReopening?: boolean;
-  onClose: () => void;
-  onDone: () => void;
 };
 
 /** Acknowledges findings, or reopens them. */
-export function AcknowledgeDialog({ selection, isReopening = false, onClose, onDone }: Properties) {
+export function AcknowledgeDialog({ selection, isReopening = false, ...ends }: Properties) {
   const [progress, setProgress] = useState<Progress>();
   const abort = useRef(new AbortController());
   const [openedAt] = useState(() => serviceTime().toISOString());
@@ -33,15 +31,13 @@ export function AcknowledgeDialog({ selection, isReopening = false, onClose, onD
   const [first] = selection.kind === "ids" && total === 1 ? selection.ids : [];
   const needsReason = total > mostWithoutReason;
 
-  const act = async (fields: FormData): Promise<void> => {
+  const act = async (fields: FormData): Promise<string | undefined> => {
     const reason = String(fields.get("reason")).trim() || undefined;
     const options = { reason, openedAt, signal: abort.current.signal, onProgress: setProgress };
     const resolution = fields.get("resolution") === "ignored" ? "ignored" : "handled";
     try {
-      if (isReopening) {
-        const { done } = await reopen(selection, options);
-        say(`Reopened ${count(done, "finding")}.`);
-      } else if (first !== undefined) {
+      if (isReopening) return `Reopened ${count((await reopen(selection, options)).done, "finding")}.`;
+      if (first !== undefined) {
         const body = { id: first, resolution, ...(reason !== undefined && { reason }) } as const;
         await call("POST /v1/breaches/acknowledge", { body });
         offerUndo(1, openedAt);
@@ -49,12 +45,12 @@ export function AcknowledgeDialog({ selection, isReopening = false, onClose, onD
         const { done, createdAt } = await acknowledge(selection, resolution, options);
         offerUndo(done, createdAt);
       }
+      return undefined;
     } catch (error) {
       // What is selected stays as it is, unless a part of it is done.
-      if (asFailure(error).code === partlyDone) onDone();
+      if (asFailure(error).code === partlyDone) ends.onDone();
       throw error;
     }
-    onDone();
   };
 
   const offerUndo = (done: number, acknowledgedAt: string): void => {
@@ -65,7 +61,7 @@ export function AcknowledgeDialog({ selection, isReopening = false, onClose, onD
       } catch (error) {
         say(`Not everything was reopened: ${asFailure(error).message}`);
       }
-      onDone();
+      ends.onDone();
     };
     say(`Acknowledged ${count(done, "finding")}.`, { name: "Undo", act: () => void act() });
   };
@@ -73,11 +69,11 @@ export function AcknowledgeDialog({ selection, isReopening = false, onClose, onD
   const name = isReopening ? "Reopen" : "Acknowledge";
   return (
     <FormDialog
+      {...ends}
       title={`${name} ${count(total, "finding")}`}
       submit={name}
       canLeave={progress !== undefined}
       onSubmit={act}
-      onClose={onClose}
     >
       {selection.kind === "matching" && (
         <p>{selection.words}, on every page. Findings that are detected from now on stay open.</p>
@@ -87,9 +83,10 @@ export function AcknowledgeDialog({ selection, isReopening = false, onClose, onD
       ) : (
         <SelectField label="Resolution" name="resolution" choices={resolutions} chosen="handled" />
       )}
-      <TextArea
+      <TextField
         label="Reason"
         name="reason"
+        rows={3}
         maxLength={1000}
         required={needsReason}
         missing="More than 100 findings at once need a reason."

@@ -1,9 +1,9 @@
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
-import { FailureNotice, Loading } from "../../components/notice.tsx";
+import { Dialog, useDialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/facts.tsx";
+import { Pending } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
 import { SeverityMark } from "../../components/severity.tsx";
 import { useData } from "../../components/use-data.ts";
@@ -22,72 +22,42 @@ function FindingFacts({ finding }: { finding: Finding }) {
   return (
     <>
       <dl class="facts">
-        <div>
-          <dt>State</dt>
-          <dd>
-            <FindingState finding={finding} />
-            <Acknowledgement finding={finding} />
-          </dd>
-        </div>
-        <div>
-          <dt>Severity</dt>
-          <dd>
-            <SeverityMark severity={finding.severity} />
-          </dd>
-        </div>
-        <div>
-          <dt>Owner</dt>
-          <dd>
-            {finding.ownerName === null ? (
-              <span class="muted">not known</span>
-            ) : (
-              <bdi>{finding.ownerName}</bdi>
-            )}
-            {finding.team !== null && (
-              <>
-                , <bdi>{finding.team.name}</bdi>
-              </>
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt>Exposed</dt>
-          <dd>{breach.dataClasses.join(", ") || "not known"}</dd>
-        </div>
+        <Fact name="State">
+          <FindingState finding={finding} />
+          <Acknowledgement finding={finding} />
+        </Fact>
+        <Fact name="Severity">
+          <SeverityMark severity={finding.severity} />
+        </Fact>
+        <Fact name="Owner">
+          {finding.ownerName === null ? <span class="muted">not known</span> : <bdi>{finding.ownerName}</bdi>}
+          {finding.team !== null && (
+            <>
+              , <bdi>{finding.team.name}</bdi>
+            </>
+          )}
+        </Fact>
+        <Fact name="Exposed">{breach.dataClasses.join(", ") || "not known"}</Fact>
         {finding.stealerLogDomains !== undefined && (
-          <div>
-            <dt>Logins stolen for</dt>
-            <dd>
-              <bdi>{finding.stealerLogDomains.join(", ")}</bdi>
-            </dd>
-          </div>
+          <Fact name="Logins stolen for">
+            <bdi>{finding.stealerLogDomains.join(", ")}</bdi>
+          </Fact>
         )}
-        <div>
-          <dt>Breached</dt>
-          <dd>
-            {dayName(breach.breachDate)}
-            {breach.domain !== "" && `, ${breach.domain}`}, {number(breach.pwnCount)} accounts
-          </dd>
-        </div>
-        <div>
-          <dt>First seen here</dt>
-          <dd>
-            <When time={finding.firstDetectedAt} />
-            {finding.firstDetectedScanId !== null && (
-              <a
-                href={addressOf("/findings", { acknowledged: anyState, scanId: finding.firstDetectedScanId })}
-              >
-                All of that scan
-              </a>
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt>Last seen here</dt>
-          <dd>
-            <When time={finding.lastSeenAt} />
-          </dd>
-        </div>
+        <Fact name="Breached">
+          {dayName(breach.breachDate)}
+          {breach.domain !== "" && `, ${breach.domain}`}, {number(breach.pwnCount)} accounts
+        </Fact>
+        <Fact name="First seen here">
+          <When time={finding.firstDetectedAt} />
+          {finding.firstDetectedScanId !== null && (
+            <a href={addressOf("/findings", { acknowledged: anyState, scanId: finding.firstDetectedScanId })}>
+              All of that scan
+            </a>
+          )}
+        </Fact>
+        <Fact name="Last seen here">
+          <When time={finding.lastSeenAt} />
+        </Fact>
       </dl>
       <Description breach={breach} />
       <Advice advice={breach.advice} />
@@ -101,25 +71,35 @@ function FindingFacts({ finding }: { finding: Finding }) {
   );
 }
 
-type Open = "acknowledge" | "reopen" | undefined;
+type ActionsProps = { finding: Finding; onChanged: () => void };
 
 /** Buttons of what can be done with a finding. */
-function FindingActions({ finding, setOpen }: { finding: Finding; setOpen: (open: Open) => void }) {
+function FindingActions({ finding, onChanged }: ActionsProps) {
+  const { dialog, show } = useDialog(onChanged);
+  const selection = { kind: "ids", ids: [finding.id] } as const;
   return (
     <>
-      {finding.acknowledged && <Button onClick={() => setOpen("reopen")}>Reopen</Button>}
-      <Button kind="primary" onClick={() => setOpen("acknowledge")}>
+      {finding.acknowledged && (
+        <Button
+          onClick={() => show((ends) => <AcknowledgeDialog {...ends} selection={selection} isReopening />)}
+        >
+          Reopen
+        </Button>
+      )}
+      <Button
+        kind="primary"
+        onClick={() => show((ends) => <AcknowledgeDialog {...ends} selection={selection} />)}
+      >
         Acknowledge
       </Button>
+      {dialog}
     </>
   );
 }
 
-type DetailsProps = { finding: Finding; onClose: () => void; onChanged: () => void };
-
 /** A finding of a list. */
-export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
-  const [open, setOpen] = useState<Open>();
+export function FindingDetails({ onClose, ...props }: ActionsProps & { onClose: () => void }) {
+  const { finding } = props;
   return (
     <Dialog title={titleOf(finding)} onClose={onClose} isWide isText>
       <FindingFacts finding={finding} />
@@ -127,16 +107,8 @@ export function FindingDetails({ finding, onClose, onChanged }: DetailsProps) {
         <a href={addressOf(`/findings/${finding.id}`)}>Link to this finding</a>
         <span class="space" />
         <Button onClick={onClose}>Close</Button>
-        <FindingActions finding={finding} setOpen={setOpen} />
+        <FindingActions {...props} />
       </div>
-      {open !== undefined && (
-        <AcknowledgeDialog
-          selection={{ kind: "ids", ids: [finding.id] }}
-          isReopening={open === "reopen"}
-          onClose={() => setOpen(undefined)}
-          onDone={onChanged}
-        />
-      )}
     </Dialog>
   );
 }
@@ -145,29 +117,18 @@ const titleOf = ({ email, breach }: Finding): string => `${email} in ${breach.ti
 
 /** A finding that was linked to: /findings/{id}. */
 export function FindingPage({ id }: { id: string }) {
-  const { value, failure, reload } = useData(id, (signal) =>
-    call("GET /dashboard/findings/{id}", { path: { id } }, { signal }),
-  );
-  const [open, setOpen] = useState<Open>();
+  const data = useData(id, (signal) => call("GET /dashboard/findings/{id}", { path: { id } }, { signal }));
+  const { value, reload } = data;
   return (
     <Page
       title={value === undefined ? "Finding" : titleOf(value)}
-      actions={value && <FindingActions finding={value} setOpen={setOpen} />}
+      actions={value && <FindingActions finding={value} onChanged={reload} />}
     >
-      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
-      {value === undefined && failure === undefined && <Loading what="the finding" />}
+      <Pending data={data} what="the finding" />
       {value !== undefined && (
         <div class="prose">
           <FindingFacts finding={value} />
         </div>
-      )}
-      {value !== undefined && open !== undefined && (
-        <AcknowledgeDialog
-          selection={{ kind: "ids", ids: [value.id] }}
-          isReopening={open === "reopen"}
-          onClose={() => setOpen(undefined)}
-          onDone={reload}
-        />
       )}
     </Page>
   );

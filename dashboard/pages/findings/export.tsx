@@ -90,7 +90,7 @@ export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: 
         safely.
       </p>
       <Progress label="Exporting" done={progress?.done ?? 0} total={progress?.total ?? 1} />
-      {failure !== undefined && <FailureNotice failure={failure} retry={() => setRound(round + 1)} />}
+      <FailureNotice failure={failure} retry={() => setRound(round + 1)} />
       <p>
         <small>Cells that a spreadsheet would take for a formula begin with an apostrophe.</small>
       </p>

@@ -1,11 +1,12 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Finding, Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { breachChoices, domainChoices, scanChoices } from "../../components/choices.ts";
+import { useDialog } from "../../components/dialog.tsx";
 import { Filter, FilterBar } from "../../components/filter.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
-import { Empty } from "../../components/notice.tsx";
+import { Empty, NoMatch } from "../../components/notice.tsx";
 import { SelectionBar, useSelection } from "../../components/selection.tsx";
 import { severityChoices } from "../../components/severity.tsx";
 import type { Data } from "../../components/use-data.ts";
@@ -47,7 +48,6 @@ type ListProps = {
 
 /** Findings to choose from, and what can be done with them. */
 export function FindingList({ filters, data, heading }: ListProps) {
-  const [open, setOpen] = useState<"acknowledge" | "reopen" | "export" | "tell">();
   const { value, reload } = data;
   const shown = value?.findings ?? [];
   const names = namesOf(value ?? { findings: [] });
@@ -63,6 +63,10 @@ export function FindingList({ filters, data, heading }: ListProps) {
     ? { kind: "matching", filters, total, words: inWords(filters, total, names) }
     : { kind: "ids", ids: [...chosen] };
   const selected = isAll ? total : chosen.size;
+  const { dialog, show } = useDialog(() => {
+    clear();
+    reload();
+  });
   // Findings that are selected may be on other pages.
   const seen = useRef(new Map<number, Finding>());
   for (const finding of shown) seen.current.set(finding.id, finding);
@@ -113,17 +117,38 @@ export function FindingList({ filters, data, heading }: ListProps) {
           </Button>
         )}
         {!isOfBreach && <span class="space" />}
-        <Button kind="quiet" disabled={total === 0} onClick={() => setOpen("export")}>
+        <Button
+          kind="quiet"
+          disabled={total === 0}
+          onClick={() => show(({ onClose }) => <ExportDialog filters={filters} onClose={onClose} />)}
+        >
           Export CSV
         </Button>
       </FilterBar>
       {total > 0 && (
         <SelectionBar selected={selected} total={total} {...(!isAll && { onAll: selectAll })} onNone={clear}>
-          <Button disabled={selected > mostTold} onClick={() => setOpen("tell")}>
+          <Button
+            disabled={selected > mostTold}
+            onClick={() =>
+              show((ends) => <TellDialog {...ends} of={isAll ? filters : chosenOnes} onDone={clear} />)
+            }
+          >
             {selected === 1 ? "Tell the owner" : "Tell the owners"}
           </Button>
-          {!isOpen && <Button onClick={() => setOpen("reopen")}>Reopen</Button>}
-          <Button kind="primary" aria-keyshortcuts="e" onClick={() => setOpen("acknowledge")}>
+          {!isOpen && (
+            <Button
+              onClick={() =>
+                show((ends) => <AcknowledgeDialog {...ends} selection={selection} isReopening />)
+              }
+            >
+              Reopen
+            </Button>
+          )}
+          <Button
+            kind="primary"
+            aria-keyshortcuts="e"
+            onClick={() => show((ends) => <AcknowledgeDialog {...ends} selection={selection} />)}
+          >
             Acknowledge
           </Button>
         </SelectionBar>
@@ -132,8 +157,6 @@ export function FindingList({ filters, data, heading }: ListProps) {
         what="findings"
         data={data}
         rowsOf={({ findings }) => findings}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
         columns={shownColumns}
         empty={<NoFindings filters={filters} handled={value?.handled} />}
       />
@@ -147,21 +170,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
           }}
         />
       )}
-      {(open === "acknowledge" || open === "reopen") && (
-        <AcknowledgeDialog
-          selection={selection}
-          isReopening={open === "reopen"}
-          onClose={() => setOpen(undefined)}
-          onDone={() => {
-            clear();
-            reload();
-          }}
-        />
-      )}
-      {open === "tell" && (
-        <TellDialog of={isAll ? filters : chosenOnes} onClose={() => setOpen(undefined)} onDone={clear} />
-      )}
-      {open === "export" && <ExportDialog filters={filters} onClose={() => setOpen(undefined)} />}
+      {dialog}
     </>
   );
 }
@@ -171,20 +180,22 @@ function NoFindings({ filters, handled = 0 }: { filters: Filters; handled: numbe
   const { acknowledged, ...others } = filters;
   if (handled > 0) {
     return (
-      <Empty title={handled === 1 ? "The only one is handled." : `All ${number(handled)} handled.`}>
-        <p>
-          <a href={addressOf("/findings", { ...others, acknowledged: true })}>Show what was handled</a>
-        </p>
-      </Empty>
+      <NoMatch
+        title={handled === 1 ? "The only one is handled." : `All ${number(handled)} handled.`}
+        path="/findings"
+        query={{ ...others, acknowledged: true }}
+        all="Show what was handled"
+      />
     );
   }
   if (Object.keys(others).length > 0 || acknowledged === "true") {
     return (
-      <Empty title="No finding matches these filters.">
-        <p>
-          <a href={addressOf("/findings", { acknowledged: anyState })}>Show all findings</a>
-        </p>
-      </Empty>
+      <NoMatch
+        title="No finding matches these filters."
+        path="/findings"
+        query={{ acknowledged: anyState }}
+        all="Show all findings"
+      />
     );
   }
   return (

@@ -1,9 +1,8 @@
 import { allPages } from "../../api/all-pages.ts";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
-import { FormDialog } from "../../components/dialog.tsx";
-import { FailureNotice, Loading } from "../../components/notice.tsx";
-import { say } from "../../components/status.tsx";
+import { type Ends, FormDialog } from "../../components/dialog.tsx";
+import { Pending } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
 import { count } from "../../text/words.ts";
 import type { Filters } from "./filters.ts";
@@ -14,22 +13,19 @@ const mostAtOnce = 100;
 /** More than these are told in several steps, each of which somebody looks at. */
 export const mostTold = 1000;
 
-type Properties = {
-  /** The findings, or what to list them by. */
-  of: readonly Finding[] | Filters;
-  onClose: () => void;
-  onDone?: () => void;
-};
+/** The findings, or what to list them by. */
+type Properties = Ends & { of: readonly Finding[] | Filters };
 
 /** Tells the owners of addresses of findings, by e-mail. */
-export function TellDialog({ of, onClose, onDone }: Properties) {
-  const { value, failure, reload } = useData("", async (signal) =>
+export function TellDialog({ of, ...ends }: Properties) {
+  const data = useData("", async (signal) =>
     Array.isArray(of) ? (of as readonly Finding[]) : readAll(of as Filters, signal),
   );
+  const { value } = data;
   const told = value?.filter(({ breach }) => !breach.isSensitive) ?? [];
   const people = new Set(told.map(({ emailId }) => emailId)).size;
   const name = people === 1 ? "Tell the owner" : "Tell the owners";
-  const tell = async (): Promise<void> => {
+  const tell = async (): Promise<string> => {
     // Those of one person stand together: most people get one request, and so one message.
     const ids = told.toSorted((one, other) => one.emailId - other.emailId).map(({ id }) => id);
     let matching = 0;
@@ -37,17 +33,13 @@ export function TellDialog({ of, onClose, onDone }: Properties) {
       const body = { ids: ids.slice(start, start + mostAtOnce) };
       matching += (await call("POST /dashboard/findings/tell", { body })).matching;
     }
-    say(
-      matching === 0
-        ? "Nobody was told: everybody is left out."
-        : `${count(matching, "e-mail is", "e-mails are")} on the way.`,
-    );
-    onDone?.();
+    return matching === 0
+      ? "Nobody was told: everybody is left out."
+      : `${count(matching, "e-mail is", "e-mails are")} on the way.`;
   };
   return (
-    <FormDialog title={`${name}?`} submit={name} isIdle={people === 0} onSubmit={tell} onClose={onClose}>
-      {failure !== undefined && <FailureNotice failure={failure} retry={reload} />}
-      {value === undefined && failure === undefined && <Loading what="the people" />}
+    <FormDialog {...ends} title={`${name}?`} submit={name} isIdle={people === 0} onSubmit={tell}>
+      <Pending data={data} what="the people" />
       {value !== undefined && (
         <p>
           {count(people, "person gets", "people get")} an e-mail at the breached address. It names the breach,

@@ -1,18 +1,14 @@
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { ApiKey } from "../../api/routes.ts";
 import { Button, CopyButton } from "../../components/button.tsx";
-import { Dialog, type Ends, FormDialog } from "../../components/dialog.tsx";
+import { Confirm, Dialog, type Ends, FormDialog, type Show, useDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty } from "../../components/notice.tsx";
-import { say } from "../../components/status.tsx";
-import type { Column } from "../../components/table.tsx";
+import { actionsColumn, type Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { isAdmin, session } from "../../session.ts";
-
-type Open = { kind: "create" } | { kind: "created"; key: string } | { kind: "revoke"; apiKey: ApiKey };
 
 export function ApiKeys() {
   if (session.value !== undefined && !isAdmin.value) {
@@ -27,49 +23,34 @@ export function ApiKeys() {
 
 function KeyList() {
   const data = usePage({}, (query, signal) => call("GET /dashboard/api-keys", { query }, { signal }));
-  const [open, setOpen] = useState<Open>();
-  const close = (): void => setOpen(undefined);
+  const { dialog, show } = useDialog(data.reload);
   return (
     <>
       <div class="section-head">
         <p class="prose">
           A key lets a program do everything that members do with addresses, scans, findings and alerts.
         </p>
-        {isAdmin.value && (
-          <Button kind="primary" onClick={() => setOpen({ kind: "create" })}>
-            Create API key
-          </Button>
-        )}
+        <Button kind="primary" onClick={() => show((ends) => <CreateKey {...ends} show={show} />)}>
+          Create API key
+        </Button>
       </div>
       <Listing
         what="API keys"
         data={data}
         rowsOf={({ apiKeys }) => apiKeys}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
-        columns={columns((apiKey) => setOpen({ kind: "revoke", apiKey }))}
+        columns={columns(show)}
         empty={
           <Empty title="There is no API key yet.">
             <p>Create one for each program that uses the API, so that you can revoke it alone.</p>
           </Empty>
         }
       />
-      {open?.kind === "create" && (
-        <CreateKey
-          onClose={() => setOpen((now) => (now?.kind === "created" ? now : undefined))}
-          onCreated={(key) => {
-            setOpen({ kind: "created", key });
-            data.reload();
-          }}
-        />
-      )}
-      {open?.kind === "created" && <CreatedKey value={open.key} onClose={close} />}
-      {open?.kind === "revoke" && <RevokeKey apiKey={open.apiKey} onClose={close} onDone={data.reload} />}
+      {dialog}
     </>
   );
 }
 
-const columns = (revoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
+const columns = (show: Show): Column<ApiKey>[] => [
   {
     name: "Label",
     kind: "main",
@@ -105,25 +86,22 @@ const columns = (revoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
         </>
       ),
   },
-  {
-    name: "Actions",
-    kind: "actions",
-    cell: (apiKey) =>
-      apiKey.revokedAt === null && (
-        <Button kind="quiet" aria-description={apiKey.label} onClick={() => revoke(apiKey)}>
-          Revoke
-        </Button>
-      ),
-  },
+  actionsColumn(
+    (apiKey) =>
+      apiKey.revokedAt === null
+        ? [{ name: "Revoke", act: () => show((ends) => <RevokeKey {...ends} apiKey={apiKey} />) }]
+        : [],
+    ({ label }) => label,
+  ),
 ];
 
-function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: string) => void }) {
-  const create = async (fields: FormData): Promise<void> => {
+function CreateKey({ show, ...ends }: Ends & { show: Show }) {
+  const create = async (fields: FormData): Promise<undefined> => {
     const { key } = await call("POST /dashboard/api-keys", { body: { label: String(fields.get("label")) } });
-    onCreated(key);
+    show(({ onClose }) => <CreatedKey value={key} onClose={onClose} />);
   };
   return (
-    <FormDialog title="Create API key" submit="Create API key" onSubmit={create} onClose={onClose}>
+    <FormDialog {...ends} title="Create API key" submit="Create API key" onSubmit={create}>
       <TextField
         label="Label"
         name="label"
@@ -152,21 +130,14 @@ function CreatedKey({ value, onClose }: { value: string; onClose: () => void }) 
   );
 }
 
-function RevokeKey({ apiKey, onClose, onDone }: Ends & { apiKey: ApiKey }) {
-  const revoke = async (): Promise<void> => {
+function RevokeKey({ apiKey, ...ends }: Ends & { apiKey: ApiKey }) {
+  const revoke = async (): Promise<string> => {
     await call("DELETE /dashboard/api-keys/{id}", { path: { id: apiKey.id } });
-    say("The API key was revoked.");
-    onDone();
+    return "The API key was revoked.";
   };
   return (
-    <FormDialog
-      title={`Revoke ${apiKey.label}?`}
-      submit="Revoke"
-      isDanger
-      onSubmit={revoke}
-      onClose={onClose}
-    >
+    <Confirm {...ends} title={`Revoke ${apiKey.label}?`} submit="Revoke" act={revoke}>
       <p>The very next request with this key is refused. This cannot be undone.</p>
-    </FormDialog>
+    </Confirm>
   );
 }

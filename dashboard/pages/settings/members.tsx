@@ -1,31 +1,25 @@
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Member } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
-import { type Ends, FormDialog } from "../../components/dialog.tsx";
+import { Confirm, type Ends, FormDialog, type Show, useDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty, FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
-import type { Column } from "../../components/table.tsx";
+import { actionsColumn, type Column } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { When } from "../../components/when.tsx";
 import { isAdmin, session } from "../../session.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 
-type Open = { kind: "invite" } | { kind: "edit" | "remove"; member: Member };
-
 const roles = [
   { value: "member", label: "Member: everything but the settings of the organization" },
   { value: "admin", label: "Admin: also members, teams, domains and API keys" },
 ];
-const roleOf = (fields: FormData) => (fields.get("role") === "admin" ? "admin" : "member");
-
 export function Members() {
   const data = usePage({}, (query, signal) => call("GET /dashboard/members", { query }, { signal }));
-  const [open, setOpen] = useState<Open>();
-  const close = (): void => setOpen(undefined);
+  const { dialog, show } = useDialog(data.reload);
   const resending = useAction();
   const resend = (member: Member): void =>
     void resending.run(async () => {
@@ -47,42 +41,32 @@ export function Members() {
           {!isAdmin.value && " Only admins invite, change and remove members."}
         </p>
         {isAdmin.value && (
-          <Button kind="primary" onClick={() => setOpen({ kind: "invite" })}>
+          <Button kind="primary" onClick={() => show((ends) => <MemberForm {...ends} />)}>
             Invite
           </Button>
         )}
       </div>
-      {resending.failure !== undefined && <FailureNotice failure={resending.failure} />}
+      <FailureNotice failure={resending.failure} />
       <Listing
         what="members"
         data={data}
         rowsOf={({ members }) => members}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
-        columns={columns({ setOpen, resend, ownId: session.value?.user.id })}
+        columns={columns(show, resend)}
         empty={<Empty title="There are no members." />}
       />
-      {open?.kind === "invite" && <Invite onClose={close} onDone={data.reload} />}
-      {open?.kind === "edit" && <EditMember member={open.member} onClose={close} onDone={data.reload} />}
-      {open?.kind === "remove" && <RemoveMember member={open.member} onClose={close} onDone={data.reload} />}
+      {dialog}
     </>
   );
 }
 
-type ColumnOptions = {
-  setOpen: (open: Open) => void;
-  resend: (member: Member) => void;
-  ownId: number | undefined;
-};
-
-const columns = ({ setOpen, resend, ownId }: ColumnOptions): Column<Member>[] => [
+const columns = (show: Show, resend: (member: Member) => void): Column<Member>[] => [
   {
     name: "E-mail address",
     kind: "main",
     cell: ({ id, email }) => (
       <>
         {inBothForms(email)}
-        {id === ownId && <small>you</small>}
+        {id === session.value?.user.id && <small>you</small>}
       </>
     ),
   },
@@ -100,113 +84,89 @@ const columns = ({ setOpen, resend, ownId }: ColumnOptions): Column<Member>[] =>
         <When time={lastSignInAt} none="not yet" />
       ),
   },
-  {
-    name: "Actions",
-    kind: "actions",
-    width: "name",
-    cell: (member) =>
-      isAdmin.value && (
-        <>
-          {member.joinedAt === null && (
-            <Button kind="quiet" aria-description={member.email} onClick={() => resend(member)}>
-              {member.invitedAt === null ? "Send invitation" : "Resend"}
-            </Button>
-          )}
-          <Button
-            kind="quiet"
-            aria-description={member.email}
-            onClick={() => setOpen({ kind: "edit", member })}
-          >
-            Edit
-          </Button>
-          <Button
-            kind="quiet"
-            aria-description={member.email}
-            onClick={() => setOpen({ kind: "remove", member })}
-          >
-            Remove
-          </Button>
-        </>
-      ),
-  },
+  actionsColumn(
+    (member) =>
+      isAdmin.value
+        ? [
+            ...(member.joinedAt === null
+              ? [
+                  {
+                    name: member.invitedAt === null ? "Send invitation" : "Resend",
+                    act: () => resend(member),
+                  },
+                ]
+              : []),
+            { name: "Edit", act: () => show((ends) => <MemberForm {...ends} member={member} />) },
+            { name: "Remove", act: () => show((ends) => <RemoveMember {...ends} member={member} />) },
+          ]
+        : [],
+    ({ email }) => email,
+    "name",
+  ),
 ];
 
-function Invite({ onClose, onDone }: Ends) {
-  const invite = async (fields: FormData): Promise<void> => {
-    const name = String(fields.get("name")).trim();
+/** Invites a member, or changes one. */
+function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
+  const save = async (fields: FormData): Promise<string> => {
+    const name = String(fields.get("name")).trim() || null;
+    const role = fields.get("role") === "admin" ? "admin" : "member";
+    if (member !== undefined) {
+      await call("PATCH /dashboard/members/{id}", { path: { id: member.id }, body: { name, role } });
+      return `${member.email} was changed.`;
+    }
     const { email, invitationSent } = await call("POST /dashboard/members", {
-      body: { email: String(fields.get("email")), role: roleOf(fields), ...(name !== "" && { name }) },
+      body: { email: String(fields.get("email")), role, ...(name !== null && { name }) },
     });
-    say(
-      invitationSent
-        ? `An invitation for ${email} is on its way.`
-        : `${email} is a member now. No e-mail can be sent: ask the operator for a sign-in link.`,
-    );
-    onDone();
+    return invitationSent
+      ? `An invitation for ${email} is on its way.`
+      : `${email} is a member now. No e-mail can be sent: ask the operator for a sign-in link.`;
   };
   return (
-    <FormDialog title="Invite a member" submit="Invite" onSubmit={invite} onClose={onClose}>
-      <TextField
-        label="E-mail address"
-        name="email"
-        type="email"
-        required
-        maxLength={254}
-        autocomplete="off"
-        hint="The invitation is a sign-in link that is good for 7 days."
-      />
-      <TextField label="Name" name="name" maxLength={200} autocomplete="off" hint="Optional." />
-      <SelectField label="Role" name="role" choices={roles} chosen="member" />
-    </FormDialog>
-  );
-}
-
-function EditMember({ member, onClose, onDone }: Ends & { member: Member }) {
-  const save = async (fields: FormData): Promise<void> => {
-    const name = String(fields.get("name")).trim();
-    await call("PATCH /dashboard/members/{id}", {
-      path: { id: member.id },
-      body: { name: name === "" ? null : name, role: roleOf(fields) },
-    });
-    say(`${member.email} was changed.`);
-    onDone();
-  };
-  return (
-    <FormDialog title={`Edit ${member.email}`} submit="Save" onSubmit={save} onClose={onClose}>
+    <FormDialog
+      {...ends}
+      title={member === undefined ? "Invite a member" : `Edit ${member.email}`}
+      submit={member === undefined ? "Invite" : "Save"}
+      onSubmit={save}
+    >
+      {member === undefined && (
+        <TextField
+          label="E-mail address"
+          name="email"
+          type="email"
+          required
+          maxLength={254}
+          autocomplete="off"
+          hint="The invitation is a sign-in link that is good for 7 days."
+        />
+      )}
       <TextField
         label="Name"
         name="name"
         maxLength={200}
-        defaultValue={member.name ?? ""}
+        defaultValue={member?.name ?? ""}
         dir="auto"
         autocomplete="off"
+        hint="Optional."
       />
-      <SelectField label="Role" name="role" choices={roles} chosen={member.role} />
+      <SelectField label="Role" name="role" choices={roles} chosen={member?.role ?? "member"} />
     </FormDialog>
   );
 }
 
-function RemoveMember({ member, onClose, onDone }: Ends & { member: Member }) {
-  const remove = async (): Promise<void> => {
+function RemoveMember({ member, ...ends }: Ends & { member: Member }) {
+  const remove = async (): Promise<string> => {
     await call("DELETE /dashboard/members/{id}", { path: { id: member.id } });
-    say(`${member.email} was removed.`);
-    onDone();
+    return `${member.email} was removed.`;
   };
   const isSelf = session.value?.user.id === member.id;
   return (
-    <FormDialog
-      title={`Remove ${member.email}?`}
-      submit="Remove"
-      isDanger
-      onSubmit={remove}
-      onClose={onClose}
-    >
+    <Confirm {...ends} title={`Remove ${member.email}?`} submit="Remove" act={remove}>
       <p>
         {isSelf
           ? "You are signed out at once, and cannot sign in again."
           : "All sessions of this member end at once."}{" "}
         What they did stays in the activity log, as done by a former member.
       </p>
-    </FormDialog>
+    </Confirm>
   );
 }

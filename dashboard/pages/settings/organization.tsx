@@ -1,9 +1,9 @@
 import { call } from "../../api/client.ts";
 import type { Reply } from "../../api/routes.ts";
-import { Button } from "../../components/button.tsx";
+import { Fact } from "../../components/facts.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { FailureNotice, Loading } from "../../components/notice.tsx";
-import { say } from "../../components/status.tsx";
+import { Form } from "../../components/form.tsx";
+import { Pending } from "../../components/notice.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
@@ -21,36 +21,29 @@ const frequencies = [
 
 export function Organization() {
   const data = useData("", (signal) => call("GET /dashboard/organization", {}, { signal }));
-  const { value, failure, reload } = data;
-  if (failure !== undefined) return <FailureNotice failure={failure} retry={reload} />;
-  if (value === undefined) return <Loading what="the organization" />;
+  const { value, reload } = data;
+  if (value === undefined) return <Pending data={data} what="the organization" />;
   return (
     <div class="prose">
-      {isAdmin.value ? <Form details={value} onDone={reload} /> : <Facts details={value} />}
+      <Pending data={data} what="the organization" />
+      {isAdmin.value ? <Settings details={value} onDone={reload} /> : <Facts details={value} />}
       <Subscription {...value.billing} />
     </div>
   );
 }
 
-function Form({ details, onDone }: { details: Details; onDone: () => void }) {
+function Settings({ details, onDone }: { details: Details; onDone: () => void }) {
   const action = useAction();
-  const save = async (fields: FormData): Promise<void> => {
+  const save = async (fields: FormData): Promise<string> => {
     const scanEvery = frequencies.find(({ value }) => value === fields.get("scanEvery"))?.value;
     await call("PATCH /dashboard/organization", {
       body: { name: String(fields.get("name")), ...(scanEvery !== undefined && { scanEvery }) },
     });
-    say("The organization was changed.");
-    onDone();
     await loadSession();
+    return "The organization was changed.";
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        const fields = new FormData(event.currentTarget);
-        void action.run(() => save(fields));
-      }}
-    >
+    <Form submit="Save" action={action} onSubmit={save} onDone={onDone}>
       <TextField label="Name" name="name" required maxLength={100} defaultValue={details.name} dir="auto" />
       <SelectField
         label="Automatic scans"
@@ -59,11 +52,7 @@ function Form({ details, onDone }: { details: Details; onDone: () => void }) {
         chosen={details.scanEvery}
         hint={<NextScan at={details.nextScanAt} />}
       />
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
-      <Button isSubmit kind="primary" isBusy={action.isBusy}>
-        Save
-      </Button>
-    </form>
+    </Form>
   );
 }
 
@@ -79,19 +68,13 @@ function NextScan({ at }: { at: string | null }) {
 function Facts({ details }: { details: Details }) {
   return (
     <dl class="facts">
-      <div>
-        <dt>Name</dt>
-        <dd>
-          <bdi>{details.name}</bdi>
-        </dd>
-      </div>
-      <div>
-        <dt>Automatic scans</dt>
-        <dd>
-          {frequencies.find(({ value }) => value === details.scanEvery)?.label}.{" "}
-          <NextScan at={details.nextScanAt} />
-        </dd>
-      </div>
+      <Fact name="Name">
+        <bdi>{details.name}</bdi>
+      </Fact>
+      <Fact name="Automatic scans">
+        {frequencies.find(({ value }) => value === details.scanEvery)?.label}.{" "}
+        <NextScan at={details.nextScanAt} />
+      </Fact>
       <p>Only admins can change this.</p>
     </dl>
   );
@@ -116,30 +99,21 @@ function Subscription({
     <section>
       <h2>Subscription</h2>
       <dl class="facts">
-        <div>
-          <dt>State</dt>
-          <dd>
-            {statuses[status] ?? "Lapsed"}
-            {status === "trialing" && trialEndsAt !== null && (
-              <>
-                , ends <When time={trialEndsAt} />
-              </>
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt>Seats</dt>
-          <dd>
-            {count(activeCount, "enabled address", "enabled addresses")}
-            {seatAllowance !== null && ` of ${seatAllowance} allowed`}, {count(seats, "seat")}
-          </dd>
-        </div>
-        <div>
-          <dt>Price</dt>
-          <dd>
-            {money(seatPriceCents)} per seat, {money(seats * seatPriceCents)} per {interval} in all
-          </dd>
-        </div>
+        <Fact name="State">
+          {statuses[status] ?? "Lapsed"}
+          {status === "trialing" && trialEndsAt !== null && (
+            <>
+              , ends <When time={trialEndsAt} />
+            </>
+          )}
+        </Fact>
+        <Fact name="Seats">
+          {count(activeCount, "enabled address", "enabled addresses")}
+          {seatAllowance !== null && ` of ${seatAllowance} allowed`}, {count(seats, "seat")}
+        </Fact>
+        <Fact name="Price">
+          {money(seatPriceCents)} per seat, {money(seats * seatPriceCents)} per {interval} in all
+        </Fact>
       </dl>
       <h3>If the subscription lapses</h3>
       <LapsedMeaning />

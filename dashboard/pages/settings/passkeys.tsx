@@ -1,11 +1,10 @@
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
-import { FormDialog } from "../../components/dialog.tsx";
+import { Confirm, type Ends, type Show, useDialog } from "../../components/dialog.tsx";
 import { Empty, FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
-import { type Column, Table } from "../../components/table.tsx";
+import { actionsColumn, type Column, Table } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { When } from "../../components/when.tsx";
 import { createPasskey, hasPasskeys, isAtName } from "../../passkeys.ts";
@@ -16,7 +15,7 @@ const nameOf = ({ browser = "Unknown browser" }: Passkey): string => browser;
 
 /** What the user can sign in with beside links. */
 export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; reload: () => void }) {
-  const [removed, setRemoved] = useState<Passkey>();
+  const { dialog, show } = useDialog(reload);
   const action = useAction();
   const add = () =>
     action.run(async () => {
@@ -26,11 +25,6 @@ export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; r
       say("The passkey was added.");
       reload();
     });
-  const remove = async (id: string): Promise<void> => {
-    await call("PATCH /dashboard/sessions", { body: { action: "remove", id } });
-    say("The passkey was removed.");
-    reload();
-  };
   return (
     <section aria-labelledby="passkeys">
       <h2 id="passkeys">Passkeys</h2>
@@ -44,9 +38,9 @@ export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; r
           </Button>
         )}
       </div>
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure} />
       {passkeys.length > 0 ? (
-        <Table caption="passkeys" columns={columns(setRemoved)} rows={passkeys} keyOf={({ id }) => id} />
+        <Table caption="passkeys" columns={columns(show)} rows={passkeys} />
       ) : (
         <Empty title={hasPasskeys() ? "You have no passkey here yet." : "Passkeys do not work here."}>
           {!hasPasskeys() && isAtName() && <p>They need a current browser.</p>}
@@ -57,21 +51,7 @@ export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; r
           )}
         </Empty>
       )}
-      {removed !== undefined && (
-        <FormDialog
-          title="Remove this passkey?"
-          submit="Remove"
-          isDanger
-          onSubmit={() => remove(removed.id)}
-          onClose={() => setRemoved(undefined)}
-        >
-          <p>
-            Nobody can sign in with it any more. It was added in {nameOf(removed)},{" "}
-            <When time={removed.createdAt} />. Sessions that it has begun go on until you end them; the
-            browser or device may go on offering it until you delete it there.
-          </p>
-        </FormDialog>
-      )}
+      {dialog}
     </section>
   );
 }
@@ -83,7 +63,7 @@ function localhost(): string {
   return url.href;
 }
 
-const columns = (remove: (passkey: Passkey) => void): Column<Passkey>[] => [
+const columns = (show: Show): Column<Passkey>[] => [
   {
     name: "Added",
     kind: "main",
@@ -95,13 +75,26 @@ const columns = (remove: (passkey: Passkey) => void): Column<Passkey>[] => [
     ),
   },
   { name: "Last used", width: "time", cell: ({ lastUsedAt }) => <When time={lastUsedAt} none="never" /> },
-  {
-    name: "Actions",
-    kind: "actions",
-    cell: (passkey) => (
-      <Button kind="quiet" aria-description={nameOf(passkey)} onClick={() => remove(passkey)}>
-        Remove
-      </Button>
-    ),
-  },
+  actionsColumn(
+    (passkey) => [
+      { name: "Remove", act: () => show((ends) => <RemovePasskey {...ends} passkey={passkey} />) },
+    ],
+    nameOf,
+  ),
 ];
+
+function RemovePasskey({ passkey, ...ends }: Ends & { passkey: Passkey }) {
+  const remove = async (): Promise<string> => {
+    await call("PATCH /dashboard/sessions", { body: { action: "remove", id: passkey.id } });
+    return "The passkey was removed.";
+  };
+  return (
+    <Confirm {...ends} title="Remove this passkey?" submit="Remove" act={remove}>
+      <p>
+        It was added in {nameOf(passkey)}, <When time={passkey.createdAt} />. Nobody can sign in with it any
+        more. Sessions that it has begun go on until you end them, and your browser or device may still offer
+        it until you delete it there.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,24 +1,19 @@
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Team } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
-import { type Ends, FormDialog } from "../../components/dialog.tsx";
+import { Confirm, type Ends, FormDialog, type Show, useDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty } from "../../components/notice.tsx";
-import { say } from "../../components/status.tsx";
-import type { Column } from "../../components/table.tsx";
+import { actionsColumn, type Column } from "../../components/table.tsx";
 import { addressOf } from "../../place.ts";
 import { isAdmin } from "../../session.ts";
 import { count, number } from "../../text/words.ts";
 
-type Open = { kind: "add" } | { kind: "rename" | "delete"; team: Team };
-
 export function Teams() {
   const data = usePage({}, (query, signal) => call("GET /dashboard/teams", { query }, { signal }));
-  const [open, setOpen] = useState<Open>();
-  const close = (): void => setOpen(undefined);
+  const { dialog, show } = useDialog(data.reload);
   return (
     <>
       <div class="section-head">
@@ -26,7 +21,7 @@ export function Teams() {
           Teams group addresses, and alerts name them.{!isAdmin.value && " Only admins change teams."}
         </p>
         {isAdmin.value && (
-          <Button kind="primary" onClick={() => setOpen({ kind: "add" })}>
+          <Button kind="primary" onClick={() => show((ends) => <TeamForm {...ends} />)}>
             Add team
           </Button>
         )}
@@ -35,23 +30,19 @@ export function Teams() {
         what="teams"
         data={data}
         rowsOf={({ teams }) => teams}
-        totalOf={({ total }) => total}
-        keyOf={({ id }) => id}
-        columns={columns(setOpen)}
+        columns={columns(show)}
         empty={
           <Empty title="There is no team yet.">
             <p>Add one, then put addresses into it under E-mails.</p>
           </Empty>
         }
       />
-      {open?.kind === "add" && <AddTeam onClose={close} onDone={data.reload} />}
-      {open?.kind === "rename" && <RenameTeam team={open.team} onClose={close} onDone={data.reload} />}
-      {open?.kind === "delete" && <DeleteTeam team={open.team} onClose={close} onDone={data.reload} />}
+      {dialog}
     </>
   );
 }
 
-const columns = (setOpen: (open: Open) => void): Column<Team>[] => [
+const columns = (show: Show): Column<Team>[] => [
   { name: "Name", kind: "main", width: "rest", cell: ({ name }) => <Name text={name} /> },
   {
     name: "E-mails",
@@ -59,53 +50,42 @@ const columns = (setOpen: (open: Open) => void): Column<Team>[] => [
     width: "word",
     cell: ({ id, emailCount }) => <a href={addressOf("/emails", { teamId: id })}>{number(emailCount)}</a>,
   },
-  {
-    name: "Actions",
-    kind: "actions",
-    cell: (team) =>
-      isAdmin.value && (
-        <>
-          <Button kind="quiet" aria-description={team.name} onClick={() => setOpen({ kind: "rename", team })}>
-            Rename
-          </Button>
-          <Button kind="quiet" aria-description={team.name} onClick={() => setOpen({ kind: "delete", team })}>
-            Delete
-          </Button>
-        </>
-      ),
-  },
+  actionsColumn(
+    (team) =>
+      isAdmin.value
+        ? [
+            { name: "Rename", act: () => show((ends) => <TeamForm {...ends} team={team} />) },
+            { name: "Delete", act: () => show((ends) => <DeleteTeam {...ends} team={team} />) },
+          ]
+        : [],
+    ({ name }) => name,
+  ),
 ];
 
-const nameOf = (fields: FormData): string => String(fields.get("name")).trim();
-
-function AddTeam({ onClose, onDone }: Ends) {
-  const add = async (fields: FormData): Promise<void> => {
-    const { name } = await call("POST /dashboard/teams", { body: { name: nameOf(fields) } });
-    say(`The team ${name} was added.`);
-    onDone();
-  };
-  return (
-    <FormDialog title="Add team" submit="Add team" onSubmit={add} onClose={onClose}>
-      <TextField label="Name" name="name" required maxLength={100} autocomplete="off" dir="auto" />
-    </FormDialog>
-  );
-}
-
-function RenameTeam({ team, onClose, onDone }: Ends & { team: Team }) {
-  const rename = async (fields: FormData): Promise<void> => {
-    const body = { name: nameOf(fields) };
+/** Adds a team, or renames one. */
+function TeamForm({ team, ...ends }: Ends & { team?: Team }) {
+  const save = async (fields: FormData): Promise<string> => {
+    const body = { name: String(fields.get("name")).trim() };
+    if (team === undefined) {
+      await call("POST /dashboard/teams", { body });
+      return `The team ${body.name} was added.`;
+    }
     await call("PATCH /dashboard/teams/{id}", { path: { id: team.id }, body });
-    say(`The team is now called ${body.name}.`);
-    onDone();
+    return `The team is now called ${body.name}.`;
   };
   return (
-    <FormDialog title={`Rename ${team.name}`} submit="Save" onSubmit={rename} onClose={onClose}>
+    <FormDialog
+      {...ends}
+      title={team === undefined ? "Add team" : `Rename ${team.name}`}
+      submit={team === undefined ? "Add team" : "Save"}
+      onSubmit={save}
+    >
       <TextField
         label="Name"
         name="name"
         required
         maxLength={100}
-        defaultValue={team.name}
+        defaultValue={team?.name ?? ""}
         autocomplete="off"
         dir="auto"
       />
@@ -113,18 +93,18 @@ function RenameTeam({ team, onClose, onDone }: Ends & { team: Team }) {
   );
 }
 
-function DeleteTeam({ team, onClose, onDone }: Ends & { team: Team }) {
-  const remove = async (): Promise<void> => {
+function DeleteTeam({ team, ...ends }: Ends & { team: Team }) {
+  const remove = async (): Promise<string> => {
     await call("DELETE /dashboard/teams/{id}", { path: { id: team.id } });
-    say(`The team ${team.name} was deleted.`);
-    onDone();
+    return `The team ${team.name} was deleted.`;
   };
   return (
-    <FormDialog title={`Delete ${team.name}?`} submit="Delete" isDanger onSubmit={remove} onClose={onClose}>
+    <Confirm {...ends} title={`Delete ${team.name}?`} submit="Delete" act={remove}>
       <p>
-        Its {count(team.emailCount, "address stays", "addresses stay")} watched, without a team. This cannot
-        be undone.
+        {team.emailCount > 0 &&
+          `Its ${count(team.emailCount, "address stays", "addresses stay")} watched, without a team. `}
+        This cannot be undone.
       </p>
-    </FormDialog>
+    </Confirm>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FailureNotice } from "../../components/notice.tsx";
+import { Form } from "../../components/form.tsx";
 import { useAction } from "../../components/use-action.ts";
 
 const operatorCommand = "npm run admin -- user sign-in-link --org ID --user ID";
@@ -43,14 +43,15 @@ export function LinkRequest({ canMail, email, isOther }: Properties) {
     );
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        const address = String(new FormData(event.currentTarget).get("email"));
-        void action.run(async () => {
-          await call("POST /dashboard/sign-in/links", { body: { email: address } });
-          setSentTo(address);
-        });
+    <Form
+      submit="Send sign-in link"
+      action={action}
+      kind={isOther ? "plain" : undefined}
+      onSubmit={async (fields) => {
+        const address = String(fields.get("email"));
+        await call("POST /dashboard/sign-in/links", { body: { email: address } });
+        setSentTo(address);
+        return undefined;
       }}
     >
       <TextField
@@ -62,10 +63,6 @@ export function LinkRequest({ canMail, email, isOther }: Properties) {
         required
         maxLength={254}
       />
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
-      <Button isSubmit kind={isOther ? undefined : "primary"} isBusy={action.isBusy}>
-        Send sign-in link
-      </Button>
-    </form>
+    </Form>
   );
 }

@@ -70,7 +70,7 @@ export function PasskeyButton({
           Sign in with a passkey
         </Button>
       </p>
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure} />
     </>
   );
 }

@@ -27,7 +27,7 @@ export function ProviderButton({ name, isOverPage }: { name: string; isOverPage:
       <Button kind="primary" isBusy={action.isBusy} onClick={() => void start()}>
         {label}
       </Button>
-      {action.failure !== undefined && <FailureNotice failure={action.failure} />}
+      <FailureNotice failure={action.failure} />
     </>
   );
 }

@@ -1,0 +1,82 @@
+import type { ComponentChildren } from "preact";
+import { useMemo, useRef } from "preact/hooks";
+import { problemIn } from "../api/failure.ts";
+import { Button } from "./button.tsx";
+import { FieldProblem } from "./field.tsx";
+import { FailureNotice } from "./notice.tsx";
+import { say } from "./status.tsx";
+import type { Action } from "./use-action.ts";
+
+export type FormProps = {
+  /** The name of the button that does it. */
+  submit: string;
+  /** The form's action: whoever shows the form knows whether it is at work. */
+  action: Action;
+  /** Does it, and resolves to what is said then, if anything. */
+  onSubmit: (fields: FormData) => Promise<string | undefined>;
+  onDone?: () => void;
+  /** The button is no more important than others, or dangerous. */
+  kind?: "danger" | "plain" | undefined;
+  /** Nothing can be done yet, or nothing is to do. */
+  isIdle?: boolean;
+  /** Leaves the form, as a second button and once it is done. */
+  cancel?: () => void;
+  /** It may be left while it works: what is done goes on, or is aborted by whoever opened it. */
+  canLeave?: boolean;
+  children: ComponentChildren;
+};
+
+/** A form: what the service refuses stands at its field, or above the button. */
+export function Form({
+  submit,
+  action,
+  onSubmit,
+  onDone,
+  kind,
+  isIdle = false,
+  cancel,
+  canLeave = false,
+  children,
+}: FormProps) {
+  const names = useRef<string[]>([]);
+  const problem = useMemo(() => problemIn(action.failure, names.current), [action.failure]);
+  const submitAll = async (fields: FormData): Promise<void> => {
+    const said = await onSubmit(fields);
+    if (said !== undefined) say(said);
+    onDone?.();
+  };
+  const button = (
+    <Button
+      isSubmit
+      kind={kind === "plain" ? undefined : (kind ?? "primary")}
+      isBusy={action.isBusy}
+      disabled={isIdle}
+    >
+      {submit}
+    </Button>
+  );
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isIdle) return;
+        const fields = new FormData(event.currentTarget);
+        names.current = [...fields.keys()];
+        void action.run(() => submitAll(fields)).then((isDone) => isDone && cancel?.());
+      }}
+    >
+      <FieldProblem.Provider value={problem}>{children}</FieldProblem.Provider>
+      <FailureNotice failure={problem === undefined ? action.failure : undefined} />
+      {cancel === undefined ? (
+        button
+      ) : (
+        <div class="buttons">
+          <Button disabled={action.isBusy && !canLeave} onClick={cancel}>
+            Cancel
+          </Button>
+          {button}
+        </div>
+      )}
+    </form>
+  );
+}
