@@ -53,8 +53,8 @@ async function ask<Answer>(request: () => Promise<Credential | null>) {
     const isThere = error instanceof DOMException && error.name === "InvalidStateError";
     throw new Failure(
       isThere
-        ? "There is a passkey of yours on this device already."
-        : "The browser gave no passkey: there is none for this service, or its question was left or took too long.",
+        ? "This device already has a passkey of yours."
+        : "The browser gave no passkey: it has none for this service, or the request was cancelled or took too long.",
       { status: -1 },
     );
   }

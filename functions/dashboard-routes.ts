@@ -55,7 +55,7 @@ import { watchUnwatched } from "./watch-unwatched/endpoint.ts";
  * Every endpoint of the dashboard: its method, its path below /api/dashboard, the name of its function and
  * folder, and its contract.
  */
-export const dashboardRoutes: readonly Route[] = [
+export const dashboardRoutes = [
   { method: "GET", path: "/sign-in", name: "get-sign-in", endpoint: getSignIn },
   { method: "POST", path: "/sign-in", name: "redeem-passkey", endpoint: redeemPasskey },
   { method: "POST", path: "/sign-in/links", name: "create-sign-in-link", endpoint: createSignInLink },
@@ -147,4 +147,4 @@ export const dashboardRoutes: readonly Route[] = [
     name: "unsubscribe-recipient",
     endpoint: unsubscribeRecipient,
   },
-];
+] as const satisfies readonly Route[];

@@ -27,7 +27,7 @@ import { startScan } from "./start-scan/endpoint.ts";
 /**
  * Every endpoint: its method, its path below /api/v1, the name of its function and folder, and its contract.
  */
-export const routes: readonly Route[] = [
+export const routes = [
   { method: "POST", path: "/scans", name: "start-scan", endpoint: startScan },
   { method: "GET", path: "/scans", name: "list-scans", endpoint: listScans },
   { method: "GET", path: "/scans/{id}/coverage", name: "get-scan-coverage", endpoint: getScanCoverage },
@@ -92,4 +92,4 @@ export const routes: readonly Route[] = [
     name: "set-alert-options",
     endpoint: setAlertOptions,
   },
-];
+] as const satisfies readonly Route[];

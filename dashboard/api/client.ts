@@ -1,8 +1,7 @@
 /** Requests to the service. */
 
-import { partRefused, sentenceAbout } from "../text/problem.ts";
 import { access, lapsed, noteSignedOut, signedIn, waitsUntil } from "./access.ts";
-import { Failure } from "./failure.ts";
+import { Failure, wordsOf } from "./failure.ts";
 import type { Input, Reply, RouteName } from "./routes.ts";
 
 type Options = {
@@ -111,26 +110,18 @@ async function read(response: Response, signal: AbortSignal | undefined): Promis
 
 function failureOf(response: Response, answer: Record<string, unknown>): Failure {
   const { error, code } = answer;
-  const part = typeof error === "string" ? partRefused(error) : undefined;
+  const words =
+    typeof error === "string" ? wordsOf(error) : { text: "The service did not answer as expected." };
   const retryAfter = Number(response.headers.get("Retry-After") ?? Number.NaN);
-  return new Failure(
-    part !== undefined
-      ? sentenceAbout(part.path === "file" ? "The file" : "A part of this", part.text)
-      : typeof error === "string"
-        ? sentence(error)
-        : "The service did not answer as expected.",
-    {
-      status: response.status,
-      code: typeof code === "string" ? code : undefined,
-      retryAt: Number.isFinite(retryAfter) ? Date.now() + retryAfter * 1000 : undefined,
-      requestId: response.headers.get("X-Request-Id") ?? undefined,
-      part,
-      details: answer,
-    },
-  );
+  return new Failure(words.text, {
+    ...words,
+    status: response.status,
+    code: typeof code === "string" ? code : undefined,
+    retryAt: Number.isFinite(retryAfter) ? Date.now() + retryAfter * 1000 : undefined,
+    requestId: response.headers.get("X-Request-Id") ?? undefined,
+    details: answer,
+  });
 }
-
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** Waits, and shows that it does. */
 async function waitForTurn(seconds: number, signal: AbortSignal | undefined): Promise<void> {

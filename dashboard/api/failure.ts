@@ -1,3 +1,6 @@
+import type { refusals } from "../../shared/contract/errors.ts";
+import { partRefused, sentenceAbout } from "../text/problem.ts";
+
 /** A request that did not succeed, in words for whoever made it. */
 export class Failure extends Error {
   override name = "Failure";
@@ -9,6 +12,8 @@ export class Failure extends Error {
   readonly requestId: string | undefined;
   /** The part of the request that was refused, and what was said of it. */
   readonly part: { path: string; text: string } | undefined;
+  /** The field of a form that the whole message is about. */
+  readonly field: string | undefined;
   /** The whole answer. */
   readonly details: Readonly<Record<string, unknown>>;
 
@@ -20,6 +25,7 @@ export class Failure extends Error {
       retryAt?: number | undefined;
       requestId?: string | undefined;
       part?: { path: string; text: string } | undefined;
+      field?: string | undefined;
       details?: Record<string, unknown>;
     },
   ) {
@@ -29,19 +35,20 @@ export class Failure extends Error {
     this.retryAt = options.retryAt;
     this.requestId = options.requestId;
     this.part = options.part;
+    this.field = options.field;
     this.details = options.details ?? {};
   }
 }
 
 /** What people can do about a failure; undefined where the message says it. */
 export function adviceFor({ status, code, retryAt }: Failure): string | undefined {
-  if (code === "admin_only") return "Ask an admin of your organization; Settings, Members lists them.";
+  if (code === "admin_only") return "Ask an admin of your organization: Settings, Members lists them.";
   if (code === "acknowledgement_in_progress") return "Wait until it is done, and try again.";
   if (code === "channel_disabled") return "Enable the channel first.";
   if (code === "delivery_in_progress") return "Wait a minute, and look at the deliveries again.";
   if (code === "last_admin") return "Make somebody else an admin first.";
   if (status === 0) return "Check your connection, and try again.";
-  if (status === 404) return "Somebody may have removed it. Load the page again to see what is there.";
+  if (status === 404) return "It may have been removed: load the page again to see what is there.";
   if (status === 429 && retryAt !== undefined) {
     const time = new Date(retryAt).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
     return `Try again after ${time}.`;
@@ -50,19 +57,70 @@ export function adviceFor({ status, code, retryAt }: Failure): string | undefine
   return undefined;
 }
 
-/** What the page itself refuses about a field of a form. */
-export const refusedAt = (path: string, text: string): Failure =>
-  new Failure(text, { status: 400, part: { path, text } });
+type Sentence = (typeof refusals)[keyof typeof refusals]["error"];
 
-/** Fields of forms by the names that the service has for them, and by the codes of refusals that are about one. */
+/** Refusals that the API words for programmers, as the page says them, and the field of a form that each is about. */
+const inPageWords: { [S in Sentence]?: { text: string; field?: string } } = {
+  "There are no active monitored emails on verified domains to scan": {
+    text: "There is nothing to scan: no enabled address is at a verified domain.",
+  },
+  "The email's domain is not verified": {
+    text: "This domain is not verified yet. Prove under Domains that it is yours, then try again.",
+    field: "domainId",
+  },
+  "The seat allowance of the organization is used up": {
+    text: "All seats of your organization are taken. Disable an address to make room.",
+  },
+  "This email is already monitored": { text: "This address is already watched.", field: "email" },
+  "The organization already has a member with this address": {
+    text: "This address belongs to a member already.",
+    field: "email",
+  },
+  "The organization already has a domain of this name": {
+    text: "This domain is already there.",
+    field: "name",
+  },
+  "Another organization has proved this domain, and its record is still there": {
+    text: "Another organization has proved this domain, and its record is still published.",
+    field: "name",
+  },
+  "The organization already has a team of this name": {
+    text: "There is already a team of this name.",
+    field: "name",
+  },
+  "The domain has monitored emails: remove them first": {
+    text: "The domain still has addresses: remove those first.",
+  },
+  "The alert config is disabled": { text: "The channel is disabled." },
+  "An attempt of this delivery is in progress": { text: "This alert is being sent at the moment." },
+  "This link is of no recipient: open it as it stands in the e-mail": {
+    text: "This link does not work. Open it in the e-mail itself.",
+  },
+  "No monitored email of the organization has this id": { text: "This address is not watched here." },
+  "No breach finding of the organization has this id": { text: "There is no such finding here." },
+  "The organization has no finding of a breach with this id": { text: "Nobody here is in this breach." },
+  "No alert config of the organization has this id": { text: "There is no such channel here." },
+  "No domain of the organization has this id": { text: "There is no such domain here." },
+  "No team of the organization has this id": { text: "There is no such team here." },
+  "No member of the organization has this id": { text: "There is no such member here." },
+};
+
+/** A refusal in words for people. */
+export function wordsOf(error: string): { text: string; field?: string; part?: Failure["part"] } {
+  const part = partRefused(error);
+  if (part !== undefined) {
+    // No field of a form is said to be refused, so that nobody sees its path.
+    return { text: sentenceAbout(part.path === "file" ? "The file" : "A part of this", part.text), part };
+  }
+  const known = inPageWords[error as Sentence];
+  return known ?? { text: /[.!?]$/.test(error) ? error : `${error}.` };
+}
+
+/** Fields of forms by the names that the service has for them. */
 const fieldOf: Readonly<Record<string, string>> = {
   recipients: "destination",
   url: "destination",
   webhookUrl: "destination",
-  team_exists: "name",
-  domain_exists: "name",
-  domain_taken: "name",
-  member_exists: "email",
 };
 
 /** The field of a form that a failure is about, if it is one of these, and what is wrong with it. */
@@ -71,13 +129,13 @@ export function problemIn(
   names: readonly string[],
 ): { name: string; text: string } | undefined {
   if (failure === undefined) return undefined;
-  const { part, code = "", message } = failure;
-  const last = part?.path.split(".").findLast((name) => !/^\d+$/.test(name)) ?? code;
+  const { part, field = "", message, status } = failure;
+  const last = part?.path.split(".").findLast((name) => !/^\d+$/.test(name)) ?? field;
   const name = names.includes(last) ? last : (fieldOf[last] ?? "");
   if (names.includes(name)) return { name, text: part?.text ?? message };
   // Some sentences begin with the name of their field.
   const [first = ""] = message.split(" ", 1);
-  return failure.status === 400 && names.includes(first)
+  return status === 400 && names.includes(first)
     ? { name: first, text: message.slice(first.length + 1) }
     : undefined;
 }

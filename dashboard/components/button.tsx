@@ -56,7 +56,7 @@ export function CopyButton({ text, about }: { text: string; about: string }) {
       await navigator.clipboard.writeText(text);
       setResult("Copied");
     } catch {
-      setResult("Not copied: select the text");
+      setResult("Could not copy: select the text instead");
     }
     setTimeout(() => setResult(""), 4_000);
   };

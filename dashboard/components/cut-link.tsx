@@ -3,12 +3,12 @@ export function CutLink() {
   return (
     <div class="notice">
       <p>
-        <strong>Did a link in an e-mail bring you here?</strong> Then it came incomplete: some mail programs
-        cut off what follows the <code>#</code>.
+        <strong>Did a link in an e-mail bring you here?</strong> Then a part of it is missing: some mail
+        programs cut off what follows the <code>#</code>.
       </p>
       <p>
-        Open the link as it stands in the e-mail. If that leads here again, copy all of it as text, and paste
-        it into the address bar of your browser.
+        Open the link in the e-mail itself. If that leads here again, copy the whole link as text and paste it
+        into your browser's address bar.
       </p>
     </div>
   );

@@ -95,11 +95,13 @@ type ConfirmProps = Ends & {
   submit: string;
   /** Does it, and resolves to what is said then. */
   act: () => Promise<string>;
-  /** What it means. */
+  /** What it means, as a paragraph. */
   children: ComponentChildren;
 };
 
 /** Asks before something that is lost for good, or that others notice, and does it. */
-export const Confirm = ({ act, ...rest }: ConfirmProps) => (
-  <FormDialog {...rest} kind="danger" onSubmit={act} />
+export const Confirm = ({ act, children, ...rest }: ConfirmProps) => (
+  <FormDialog {...rest} kind="danger" onSubmit={act}>
+    <p>{children}</p>
+  </FormDialog>
 );

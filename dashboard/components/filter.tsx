@@ -87,7 +87,7 @@ export function Filter({ label, name, choices, chosenLabel, none = anyOfThem }: 
           </option>
         ))}
         {state === "loading" && <option disabled>Loading …</option>}
-        {state === "failed" && <option disabled>Not loaded: open this again</option>}
+        {state === "failed" && <option disabled>Could not load: open this again</option>}
       </select>
     </label>
   );

@@ -15,7 +15,7 @@ export function FailureNotice({ failure, retry }: { failure: Failure | undefined
       </p>
       {failure.status >= 500 && failure.requestId !== undefined && (
         <p>
-          <small>Tell your operator this number if it happens again: {failure.requestId}</small>
+          <small>If it happens again, tell your operator this number: {failure.requestId}</small>
         </p>
       )}
       {retry !== undefined && <Button onClick={retry}>Try again</Button>}
@@ -36,7 +36,7 @@ export function Empty({ title, children }: { title: string; children?: Component
       <p>
         <strong>{title}</strong>
       </p>
-      {children}
+      {children && <p>{children}</p>}
     </div>
   );
 }
@@ -47,9 +47,7 @@ type NoMatchProps = { title: string; path: string; query?: QueryValues; all: str
 export function NoMatch({ title, path, query, all }: NoMatchProps) {
   return (
     <Empty title={title}>
-      <p>
-        <a href={addressOf(path, query)}>{all}</a>
-      </p>
+      <a href={addressOf(path, query)}>{all}</a>
     </Empty>
   );
 }

@@ -78,7 +78,7 @@ export function Search({ hint, found }: SearchProps) {
           setEntered(true);
         }}
       />
-      {isShort && <small id={`${id}-short`}>At least two letters</small>}
+      {isShort && <small id={`${id}-short`}>Type at least two characters</small>}
     </search>
   );
 }

@@ -11,7 +11,7 @@ export function Waiting({ until }: { until: number }) {
   }, [until]);
   return (
     <div class="notice waiting">
-      <p role="status">Too many requests. The page goes on by itself in a moment.</p>
+      <p role="status">Too many requests at once. The page continues by itself in a moment.</p>
       <p aria-hidden="true">{seconds} s</p>
     </div>
   );

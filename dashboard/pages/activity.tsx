@@ -46,7 +46,7 @@ export function ActivityPage() {
         empty={
           category === undefined ? (
             <Empty title="There is no activity yet.">
-              <p>Whatever members, API keys and the service itself do is listed here.</p>
+              What members, API keys and the service itself do is listed here.
             </Empty>
           ) : (
             <NoMatch title="There is no activity in this category." path="/activity" all="Show everything" />

@@ -39,7 +39,7 @@ function Channels() {
   const test = (channel: Channel) =>
     action.run(async () => {
       await call("POST /dashboard/alert-configs/{id}/test", { path: { id: channel.id } });
-      say("A test is on its way. See under Deliveries what becomes of it.");
+      say("A test is on its way. Deliveries shows whether it arrives.");
     });
   const enable = (channel: Channel) =>
     action.run(async () => {
@@ -62,7 +62,9 @@ function Channels() {
         </Button>
       }
     >
-      {channels.length >= mostChannels && <p>There are {mostChannels} channels, and no more can be added.</p>}
+      {channels.length >= mostChannels && (
+        <p>There can be at most {mostChannels} channels: delete one to add another.</p>
+      )}
       <FailureNotice failure={action.failure} />
       <Listing
         what="alert channels"
@@ -71,7 +73,7 @@ function Channels() {
         columns={columns({ show, test, enable, isBusy: action.isBusy })}
         empty={
           <Empty title="Nobody is alerted yet.">
-            <p>Add a channel: e-mail, Slack, or a webhook of your own systems.</p>
+            Add a channel: e-mail, Slack, or a webhook of your own systems.
           </Empty>
         }
       />
@@ -149,10 +151,8 @@ function DeleteChannel({ channel, ...ends }: Ends & { channel: Channel }) {
   };
   return (
     <Confirm {...ends} title={`Delete the ${nameOf(channel)} channel?`} submit="Delete" act={remove}>
-      <p>
-        Nothing is sent to {destinationOf(channel)} any more, and the list of its deliveries is deleted. This
-        cannot be undone. Disable it instead to pause it.
-      </p>
+      Nothing more is sent to {destinationOf(channel)}, and the list of its deliveries is deleted. This cannot
+      be undone. To pause the channel, disable it instead.
     </Confirm>
   );
 }

@@ -5,7 +5,7 @@ import { Listing, usePage } from "../components/listing.tsx";
 import { Empty, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { foundIn, Search } from "../components/search.tsx";
-import { SeverityMark, severityChoices } from "../components/severity.tsx";
+import { severityChoices, severityColumn } from "../components/severity.tsx";
 import type { Column } from "../components/table.tsx";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
@@ -59,7 +59,7 @@ export function BreachesPage() {
             <NoMatch title="No breach matches these filters." path="/breaches" all="Show all breaches" />
           ) : (
             <Empty title="There are no breaches.">
-              <p>A breach is listed here once a scan finds a watched address in it.</p>
+              A breach is listed here once a scan finds a watched address in it.
             </Empty>
           )
         }
@@ -69,7 +69,7 @@ export function BreachesPage() {
 }
 
 const columns: Column<FoundBreach>[] = [
-  { name: "Severity", width: "word", cell: ({ severity }) => <SeverityMark severity={severity} /> },
+  severityColumn,
   {
     name: "Breach",
     kind: "main",

@@ -34,7 +34,7 @@ export function DomainsPage() {
       }
     >
       <p class="prose">
-        Addresses can be watched at domains that you have proved to be yours with a DNS record.
+        You can watch addresses at domains that you have proved to be yours with a DNS record.
         {!isAdmin.value && " Only admins add, check and remove domains."}
       </p>
       {unwatched > 0 && (
@@ -49,7 +49,7 @@ export function DomainsPage() {
         columns={columns(show)}
         empty={
           <Empty title="There is no domain yet.">
-            <p>Add the domain of your addresses. You get a TXT record to publish in its DNS.</p>
+            Add the domain of your addresses. You get a TXT record to publish in its DNS.
           </Empty>
         }
       />
@@ -132,12 +132,13 @@ function Coverage() {
     <section class="prose">
       <h2>What covers a domain</h2>
       <p>
-        <strong>Domain search:</strong> Have I Been Pwned answers for the whole domain at once, so a scan
-        takes seconds whatever the number of addresses. The operator has to verify the domain there, too.
+        <strong>Domain search:</strong> Have I Been Pwned answers for the whole domain at once, so a scan is
+        quick however many addresses there are. For this, the operator has to verify the domain at Have I Been
+        Pwned too.
       </p>
       <p>
-        <strong>Address by address:</strong> each address is looked up alone, as fast as the subscription of
-        Have I Been Pwned allows, so that a scan of many addresses takes long. Breaches that are marked as
+        <strong>Address by address:</strong> each address is looked up on its own, as fast as the Have I Been
+        Pwned subscription allows, so a scan of many addresses takes a while. Breaches that are marked as
         sensitive are not found this way.
       </p>
     </section>
@@ -158,13 +159,13 @@ function AddDomain(ends: Ends) {
         name="name"
         required
         maxLength={253}
-        missing="Write the name of a domain, such as example.com."
+        missing="Enter a domain, such as example.com."
         placeholder="example.com"
         onChange={({ currentTarget }) => {
           currentTarget.value = domainIn(currentTarget.value);
         }}
         autocomplete="off"
-        hint="The part after the @ of your addresses."
+        hint="The part of your addresses after the @."
       />
     </FormDialog>
   );
@@ -177,10 +178,8 @@ function RemoveDomain({ domain, ...ends }: Ends & { domain: Domain }) {
   };
   return (
     <Confirm {...ends} title={`Remove ${domain.name}?`} submit="Remove" act={remove}>
-      <p>
-        To add it again you have to prove it again, with another record. A domain with addresses cannot be
-        removed: remove those first.
-      </p>
+      If you add it again, you have to prove it again with a new record. A domain that still has addresses
+      cannot be removed: remove those first.
     </Confirm>
   );
 }

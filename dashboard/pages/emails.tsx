@@ -116,10 +116,8 @@ export function EmailsPage() {
             <NoMatch title="No address matches these filters." path="/emails" all="Show all addresses" />
           ) : (
             <Empty title="No address is watched yet.">
-              <p>
-                Add one, or import a file. Its domain has to be verified first, under{" "}
-                <a href={addressOf("/domains")}>Domains</a>.
-              </p>
+              Add one, or import a file. Its domain has to be verified first, under{" "}
+              <a href={addressOf("/domains")}>Domains</a>.
             </Empty>
           )
         }

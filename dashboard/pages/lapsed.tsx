@@ -3,7 +3,7 @@ import { Page } from "../components/page.tsx";
 const reasons: Record<string, { what: string; todo: string }> = {
   trial_expired: {
     what: "The trial has expired.",
-    todo: "Subscribe to go on. Ask your operator, who set the trial up.",
+    todo: "To continue, subscribe. Ask your operator how: they set up the trial.",
   },
   subscription_inactive: {
     what: "The subscription is not active.",
@@ -15,7 +15,7 @@ const reasons: Record<string, { what: string; todo: string }> = {
   },
   collection_paused: {
     what: "The subscription is active, but its billing is paused.",
-    todo: "Ask support to resume it: only they can.",
+    todo: "Ask support to resume it: nobody else can.",
   },
 };
 
@@ -24,9 +24,10 @@ export function LapsedMeaning() {
   return (
     <ul>
       <li>Nothing is deleted: addresses, findings and settings stay as they are.</li>
-      <li>Nothing is scanned and no alerts are sent. Alerts that were on their way are held.</li>
+      <li>Nothing is scanned and no alerts are sent. Alerts that have not arrived yet wait.</li>
       <li>
-        The dashboard and the API show nothing until the subscription is renewed; then all is as before.
+        The dashboard and the API show nothing until the subscription is renewed. Then everything is as
+        before.
       </li>
     </ul>
   );

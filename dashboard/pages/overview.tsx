@@ -47,7 +47,7 @@ function Upstream({ upstream, notices }: Overview) {
         <div class="notice failure">
           <p>
             Have I Been Pwned does not accept this service's subscription, so scans fail. The operator has to
-            renew it
+            renew the subscription
             {upstream.subscribedUntil !== null && (
               <> (it was valid until {dayName(upstream.subscribedUntil.slice(0, 10))})</>
             )}
@@ -243,18 +243,16 @@ function NothingFound({ scan }: { scan: Overview["lastScan"] }) {
             : `None of the ${count(checked, "checked address", "checked addresses")} was found in a breach.`
         }
       >
-        <p>
-          {isAll
-            ? "What scans find from now on is shown here."
-            : "The others were not checked by the last scan: what is known of them may be out of date."}
-        </p>
+        {isAll
+          ? "What scans find from now on is shown here."
+          : "The others were not checked by the last scan: what is known of them may be out of date."}
       </Empty>
     );
   }
   const isOver = scan.status === "completed" || scan.status === "failed";
   return (
     <Empty title={isOver ? "No address could be checked." : "The scan is in progress."}>
-      <p>{isOver ? "This scan says nothing about them." : "What it finds is shown here."}</p>
+      {isOver ? "This scan says nothing about them." : "What it finds is shown here."}
     </Empty>
   );
 }

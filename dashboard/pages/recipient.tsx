@@ -26,7 +26,7 @@ function Choice({ token }: { token: string }) {
       await call(`POST /dashboard/recipients/{token}/${how}`, { path });
       data.reload();
     });
-  if (data.value === undefined) return <Pending data={data} what="what this link is about" />;
+  if (data.value === undefined) return <Pending data={data} what="what this link is for" />;
   const { consent } = data.value;
   return (
     <>

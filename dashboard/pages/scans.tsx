@@ -30,10 +30,8 @@ export function ScansPage() {
         columns={columns}
         empty={
           <Empty title="No scan has run yet.">
-            <p>
-              Start one now, or choose under <a href={addressOf("/settings/organization")}>Settings</a> how
-              often the service scans by itself.
-            </p>
+            Start one now, or choose under <a href={addressOf("/settings/organization")}>Settings</a> how
+            often the service scans by itself.
           </Empty>
         }
       />

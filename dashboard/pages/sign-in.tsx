@@ -86,7 +86,7 @@ export function SignInDialog() {
   return (
     <Dialog title="Your session has ended" onClose={() => {}} staysOpen>
       <p>
-        Nothing that you typed is lost. Sign in again, in this browser; then this page goes on by itself.
+        Nothing that you typed is lost. Sign in again in this browser, and this page continues by itself.
         {session.value !== undefined && (
           <>
             {" "}
@@ -101,7 +101,7 @@ export function SignInDialog() {
 
 function WaysIn({ email = "", isOverPage = false }: { email?: string; isOverPage?: boolean }) {
   const ways = useData("", (signal) => call("GET /dashboard/sign-in", {}, { signal }));
-  if (ways.value === undefined) return <Pending data={ways} what="how you can sign in" />;
+  if (ways.value === undefined) return <Pending data={ways} what="the ways to sign in" />;
   const { mail, provider } = ways.value;
   return (
     <>
@@ -132,7 +132,7 @@ function ProviderAnswer({ answer, forget }: { answer: string; forget: () => void
     });
   }, []);
   const { failure } = action;
-  if (failure === undefined) return <Loading what="who you are" />;
+  if (failure === undefined) return <Loading what="your account" />;
   if (failure.code === "choose_organization") {
     const { token, organizations } = failure.details as { token: string; organizations: Organization[] };
     return <Redemption token={token} choices={organizations} forget={forget} />;
@@ -174,7 +174,7 @@ function Redemption({
       }
     });
   const isKnown = access.value !== "unknown" || sessionFailure.value !== undefined;
-  if (!isKnown) return <Loading what="whether you are signed in" />;
+  if (!isKnown) return <Loading what="your session" />;
   if (action.failure?.code === "invalid_link") {
     return (
       <>

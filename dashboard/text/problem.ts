@@ -2,7 +2,7 @@
 
 /** Such as { path: "config.url", text: "must be a URL" } for "config.url: must be a URL"; undefined for a sentence about no part. */
 export function partRefused(message: string): { path: string; text: string } | undefined {
-  const [, path, text] = /^(\w+(?:\.\w+)*): (.+)$/s.exec(message) ?? [];
+  const [, path, text] = /^([\w-]+(?:\.[\w-]+)*): (.+)$/s.exec(message) ?? [];
   return path === undefined || text === undefined ? undefined : { path, text };
 }
 

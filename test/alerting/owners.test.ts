@@ -88,7 +88,9 @@ describe("a channel that tells owners", () => {
     const at = mails.received.indexOf(`user0@${domain}`);
     expect(mails.subjects[at]).toBe("High: your address is in the data breach Alpha and 1 more (Test)");
     const text = mails.texts[at] ?? "";
-    expect(text).toContain("Test watches the addresses of its domains for data breaches, and yours, user0@");
+    expect(text).toContain(
+      "Test looks for the addresses of its domains in known data breaches. Yours, user0@",
+    );
     expect(text).toContain("* Alpha · high");
     expect(text).toContain("Exposed: Passwords");
     expect(text).toContain("1. Change your password there");

@@ -114,7 +114,7 @@ test("a sensitive breach is not named to a discreet channel", async () => {
   const channelId = await createChannel(org, {});
   await rise(org, breachId, "critical", true);
   await send(org, channelId);
-  expect(mails.subjects[0]).toContain("A sensitive breach is worse than it was known to be: 12 people");
+  expect(mails.subjects[0]).toContain("A sensitive breach is worse than was known: 12 people");
   expect(mails.texts[0]).not.toContain(`Breach ${breachId}`);
   expect(mails.references).toEqual([""]);
 });

@@ -68,7 +68,7 @@ describe("Domains", () => {
     records.set(`_breach-monitor.${ascii}.xn--mnchen-3ya.example`, [value]);
     await row.getByRole("button", { name: "Check now" }).click();
     const dialog = page.getByRole("dialog", { name: `Check ${ascii}` });
-    await dialog.getByText("The record stands at the wrong name").waitFor();
+    await dialog.getByText("The record is at the wrong name").waitFor();
     await dialog.getByText("adds xn--mnchen-3ya.example by itself").waitFor();
     await dialog.getByText("_breach-monitor.mail", { exact: true }).waitFor();
     await dialog.getByText("of another one␣", { exact: true }).waitFor();

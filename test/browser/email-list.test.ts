@@ -57,7 +57,7 @@ describe("the list of e-mails", () => {
     await ada.waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("h");
-    await page.getByText("At least two letters").waitFor();
+    await page.getByText("Type at least two characters").waitFor();
     await page.keyboard.type("op");
     await ada.waitFor({ state: "detached" });
     await hopper.waitFor();

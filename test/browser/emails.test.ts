@@ -170,7 +170,7 @@ describe("E-mails", () => {
     await dialog.getByLabel("File").setInputFiles({ name: "all.txt", mimeType: "text/plain", buffer });
     watch.expect("409 /api/v1/emails/import/commit");
     await dialog.getByRole("button", { name: "Import 510 addresses" }).click();
-    await dialog.getByText("Something changed since the preview.").waitFor();
+    await dialog.getByText("Something has changed since the preview.").waitFor();
     await dialog.getByRole("button", { name: "Import 10 addresses" }).waitFor();
     await dialog.getByRole("button", { name: "Disable those who are missing from this file" }).click();
     const leavers = page.getByRole("dialog", { name: "Disable those who are missing from this file" });
@@ -191,7 +191,7 @@ describe("E-mails", () => {
     await addEmail(api, domainId, "meanwhile@demo.example");
     watch.expect("409 /api/v1/emails/import/commit");
     await dialog.getByRole("button", { name: "Import 2 addresses" }).click();
-    await dialog.getByText("Something changed since the preview.").waitFor();
+    await dialog.getByText("Something has changed since the preview.").waitFor();
     await dialog.getByText("4 addresses are watched").waitFor();
     expect((await api.get("/emails")).body.total).toBe(3);
     await dialog.getByRole("button", { name: "Import 1 address", exact: true }).click();

@@ -101,7 +101,7 @@ describe("Findings", () => {
     await page.getByText("None selected").waitFor();
   });
 
-  test("the Scan filter names the scan of the URL before it is opened, also over no findings", async () => {
+  test("the Scan filter names the scan of the URL before it is opened", async () => {
     const { organization, api } = await withFindings();
     const { page } = await signInTo(organization);
     const [{ id, createdAt }] = (await api.get("/scans")).body.scans as [{ id: number; createdAt: string }];

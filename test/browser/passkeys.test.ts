@@ -122,7 +122,7 @@ describe("a passkey", () => {
     await add.click();
     await page.getByText("The passkey was added.").waitFor();
     await add.click();
-    await page.getByRole("alert").getByText("There is a passkey of yours on this device already.").waitFor();
+    await page.getByRole("alert").getByText("This device already has a passkey of yours.").waitFor();
     await session.send("WebAuthn.clearCredentials", { authenticatorId });
     watch.expect("401 /api/dashboard/sessions");
     await page.getByRole("button", { name: "Sign out", exact: true }).click();

@@ -81,7 +81,7 @@ describe("a link that programs changed on its way", () => {
     const user = await createUser((await createOrganization()).id);
     const { page } = await visit();
     await page.goto(urlOf("/sign-in"));
-    await page.getByText("Then it came incomplete").waitFor();
+    await page.getByText("Then a part of it is missing").waitFor();
     await page.getByText("paste it into the address bar").waitFor();
     await page.getByLabel("E-mail address").waitFor();
     // As people do who paste the whole link.

@@ -49,7 +49,7 @@ describe("Tell the owner", () => {
     expect(mail).toMatch(/^Subject: \w+: your address is in the data breach /m);
     await page.getByRole("button", { name: "Tell the owner" }).click();
     await dialog.getByRole("button", { name: "Tell the owner" }).click();
-    await page.getByText("Nobody was told: everybody is left out.").waitFor();
+    await page.getByText("Nobody was told: all of them are left out.").waitFor();
     await mails("grace", 1);
   });
 

@@ -31,7 +31,7 @@ describe("In breaches, not watched", () => {
     const dialog = page.getByRole("dialog", { name: "Watch 1 address" });
     await dialog.getByText("2 addresses are watched").waitFor();
     await dialog.getByRole("button", { name: "Watch" }).click();
-    await page.getByText("1 address watched. The next scan will look for their breaches.").waitFor();
+    await page.getByText("Added 1 address. Findings follow with the next scan.").waitFor();
     await box("ada").waitFor({ state: "detached" });
     const { emails } = (await api.get("/emails")).body;
     expect((emails as { email: string }[]).map(({ email }) => email)).toContain("ada@demo.example");

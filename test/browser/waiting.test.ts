@@ -14,7 +14,7 @@ describe("too many requests", () => {
     watch.expect("429 /api/dashboard/domains");
     await presetCount(subject, 300, 60);
     await page.getByRole("banner").getByRole("link", { name: "Domains", exact: true }).click();
-    await page.getByText("Too many requests. The page goes on by itself in a moment.").waitFor();
+    await page.getByText("Too many requests at once. The page continues by itself in a moment.").waitFor();
     await page.getByText(/^[1-6]?\d s$/).waitFor();
     // The authorizer remembers that it refused until the minute ends; the next one is free again.
     await presetCount(subject, -300, 60);

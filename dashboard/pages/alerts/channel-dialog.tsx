@@ -19,12 +19,12 @@ const destinations: Record<Kind, { type: "text" | "url"; hint: string; placehold
   slack: {
     type: "url",
     placeholder: "https://hooks.slack.com/services/…",
-    hint: "The URL of an incoming webhook of Slack. It is not shown again.",
+    hint: "The URL of a Slack incoming webhook. It is not shown again.",
   },
   webhook: {
     type: "url",
     placeholder: "https://hooks.example.com/breaches",
-    hint: "A public HTTPS URL. Later only its origin is shown.",
+    hint: "A public HTTPS URL. Only its beginning, up to the host, is shown later.",
   },
 };
 
@@ -100,7 +100,7 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
         placeholder={placeholder}
         defaultValue={kind === "email" ? recipients.join(", ") : ""}
         autocomplete="off"
-        hint={isKept && kind !== "email" ? "Leave it empty to keep the present one." : hint}
+        hint={isKept && kind !== "email" ? "Leave this empty to keep the current one." : hint}
       />
       <TextField
         label="Name"
@@ -132,7 +132,7 @@ function OptionFields({ kind, options }: { kind: Kind; options: Options | undefi
   const isWebhook = kind === "webhook";
   const sensitivities = [
     { value: "discreet", label: isWebhook ? "Not sent" : "Discreet: neither breach nor people are named" },
-    { value: "named", label: "Like all others" },
+    { value: "named", label: "Like any other breach" },
   ];
   return (
     <details>
@@ -143,7 +143,7 @@ function OptionFields({ kind, options }: { kind: Kind; options: Options | undefi
           name="minSeverity"
           choices={severityChoices}
           chosen={options?.minSeverity ?? "low"}
-          hint="New breaches below it send no alert."
+          hint="Less severe breaches send no alert."
         />
         {!isWebhook && (
           <SelectField

@@ -52,7 +52,7 @@ export function Deliveries({ id }: { id: string }) {
     action.run(async () => {
       const path = { id, deliveryId: delivery.id };
       await call("POST /dashboard/alert-configs/{id}/deliveries/{deliveryId}/redeliver", { path });
-      say("The same event is on its way again.");
+      say("The same event is being sent again.");
       data.reload();
     });
   return (
@@ -94,11 +94,9 @@ export function Deliveries({ id }: { id: string }) {
         ]}
         empty={
           <Empty title={status === undefined ? "Nothing was sent yet." : "No delivery is in this state."}>
-            <p>
-              {isToOwners
-                ? "Owners are told by hand, or by an e-mail channel with this option."
-                : "Scans send alerts when they find something. Send a test to see one now."}
-            </p>
+            {isToOwners
+              ? "Owners are told when somebody presses Tell the owner, or by an e-mail channel that also writes to each breached address."
+              : "Scans send alerts when they find something. Send a test to see one now."}
           </Empty>
         }
       />

@@ -16,9 +16,9 @@ export function Verification() {
       <summary>How to verify the signature of a webhook</summary>
       <p>
         A channel with a secret signs each delivery: the header <code>X-Service-Signature</code> is the
-        hexadecimal HMAC-SHA256 of the raw body, keyed with the secret. Compute it over the bytes as they
-        came, and compare in constant time. Then check that <code>timestamp</code> is recent, and drop an{" "}
-        <code>id</code> that you have had: an event can arrive more than once.
+        hexadecimal HMAC-SHA256 of the raw body, keyed with the secret. Compute it over the bytes exactly as
+        you received them, and compare in constant time. Then check that <code>timestamp</code> is recent, and
+        ignore an <code>id</code> that you have seen before: an event can arrive more than once.
       </p>
       <div class="code">
         <CopyButton text={code} about="The code" />

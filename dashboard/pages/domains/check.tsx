@@ -23,7 +23,10 @@ export function CheckDialog({ domain, onClose, onDone }: Properties) {
       {!isLoading && failure === undefined && value !== undefined && (
         <div role="status">
           {value.isVerified ? (
-            <p>The record is there: {domain.name} is verified. Leave it there, it is looked up once a day.</p>
+            <p>
+              The record is there: {domain.name} is verified. Leave the record in place: it is checked once a
+              day.
+            </p>
           ) : (
             <Missing domain={domain} {...value} />
           )}
@@ -79,8 +82,8 @@ function Misplaced({ name, foundAt }: { name: string; foundAt: string }) {
   return (
     <div class="notice">
       <p>
-        The record stands at the wrong name, <code>{foundAt}</code>.{" "}
-        {zone !== undefined && `The form of your DNS provider adds ${zone} by itself. `}
+        The record is at the wrong name, <code>{foundAt}</code>.{" "}
+        {zone !== undefined && `Your DNS provider's form adds ${zone} by itself.  `}
         Change its name there to
       </p>
       <p>

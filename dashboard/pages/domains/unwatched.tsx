@@ -8,7 +8,7 @@ import { Listing, usePage } from "../../components/listing.tsx";
 import { Empty, FailureNotice, Pending } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
 import { SelectionBar, useSelection } from "../../components/selection.tsx";
-import { SeverityMark, severityChoices } from "../../components/severity.tsx";
+import { severityChoices, severityColumn } from "../../components/severity.tsx";
 import { say } from "../../components/status.tsx";
 import type { Column } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
@@ -89,10 +89,8 @@ export function UnwatchedPage() {
         columns={[column, ...columns]}
         empty={
           <Empty title={isIgnored ? "No address is ignored." : "There is nothing to decide."}>
-            <p>
-              Breached addresses that nobody watches are listed here after a scan that searches their domain
-              whole.
-            </p>
+            Breached addresses that nobody watches are listed here after a scan that searches their domain
+            whole.
           </Empty>
         }
       />
@@ -102,12 +100,7 @@ export function UnwatchedPage() {
 }
 
 const columns: Column<Unwatched>[] = [
-  {
-    name: "Severity",
-    width: "word",
-    cell: ({ severity }) =>
-      severity === null ? <span class="muted">–</span> : <SeverityMark severity={severity} />,
-  },
+  severityColumn,
   {
     name: "Address",
     kind: "main",
@@ -138,7 +131,7 @@ function WatchDialog({ ids, ...ends }: Ends & { ids: readonly number[] }) {
   const watch = async (): Promise<string> => {
     const { addedCount, disabledCount } = await call("POST /dashboard/unwatched/watch", { body });
     const disabled = disabledCount > 0 ? `, ${number(disabledCount)} of them disabled` : "";
-    return `Added ${addresses(addedCount)}${disabled}. The next scan looks for their breaches.`;
+    return `Added ${addresses(addedCount)}${disabled}. Findings follow with the next scan.`;
   };
   // A dry run answers with the price instead.
   const plan = price.value as unknown as Pick<ImportPlan, "quote"> | undefined;

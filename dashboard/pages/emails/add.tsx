@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { asFailure, call } from "../../api/client.ts";
-import { refusedAt } from "../../api/failure.ts";
+import { call } from "../../api/client.ts";
+import { Failure } from "../../api/failure.ts";
 import { domainChoices } from "../../components/choices.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { type Choice, SelectField, TextField } from "../../components/field.tsx";
@@ -33,7 +33,8 @@ export function AddEmail(ends: Ends) {
     const domainId = fields.get("domainId") || domainOf(email, await domainChoices());
     if (domainId === undefined) {
       const name = email.split("@").at(-1);
-      throw refusedAt("email", `${name} is not one of your domains: add it under Domains first.`);
+      const sentence = `${name} is not one of your domains: add it under Domains first.`;
+      throw new Failure(sentence, { status: 400, field: "email" });
     }
     const body = {
       email,
@@ -41,9 +42,7 @@ export function AddEmail(ends: Ends) {
       ...(ownerName !== "" && { ownerName }),
       ...(teamId > 0 && { teamId }),
     };
-    await call("POST /v1/emails", { body }).catch((error: unknown) => {
-      throw asFailure(error).status === 409 ? refusedAt("email", "This address is watched already.") : error;
-    });
+    await call("POST /v1/emails", { body });
     return `${email} is watched now. The next scan checks it.`;
   };
 

@@ -71,11 +71,8 @@ export function RemoveEmails({ ids, ...ends }: Ends & { ids: readonly number[] }
   };
   return (
     <Confirm {...ends} title={`Remove ${addresses(ids.length)}?`} submit="Remove" act={remove}>
-      <p>
-        They are no longer watched, and their findings are deleted with who acknowledged them and why. This
-        cannot be undone.
-      </p>
-      <p>Disable them instead to keep their history without paying for them.</p>
+      They are no longer watched, and their findings are deleted with who acknowledged them and why. This
+      cannot be undone. Disable them instead to keep their history without paying for them.
     </Confirm>
   );
 }
@@ -87,11 +84,9 @@ export function RemoveEmail({ email, ...ends }: Ends & { email: Email }) {
   };
   return (
     <Confirm {...ends} title={`Remove ${email.email}?`} submit="Remove" act={remove}>
-      <p>
-        The address is no longer watched, and its {count(email.breachCount, "finding is", "findings are")}{" "}
-        deleted with who acknowledged them and why. This cannot be undone.
-      </p>
-      <p>Disable it instead to keep its history without paying for it.</p>
+      The address is no longer watched, and its {count(email.breachCount, "finding is", "findings are")}{" "}
+      deleted with who acknowledged them and why. This cannot be undone. Disable it instead to keep its
+      history without paying for it.
     </Confirm>
   );
 }

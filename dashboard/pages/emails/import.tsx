@@ -70,7 +70,7 @@ export function ImportDialog({ onClose, onDone }: Ends) {
         name="file"
         type="file"
         accept=".csv,.tsv,.txt"
-        hint="CSV, TSV or text, at most 5,000 addresses. Columns with owners' names and teams are imported, too; missing teams are created."
+        hint="CSV, TSV or text, at most 5,000 addresses. Columns of owners' names and teams are imported too, and missing teams are created."
         onChange={(event) => {
           const [chosen] = event.currentTarget.files ?? [];
           setFile(chosen);
@@ -95,8 +95,8 @@ export function ImportDialog({ onClose, onDone }: Ends) {
       {hasChanged && (
         <div class="notice waiting" role="alert">
           <p>
-            Something changed since the preview. This is what the import would do now; none of it was imported
-            yet.
+            Something has changed since the preview. This is what the import would do now. Nothing of it has
+            been imported yet.
           </p>
         </div>
       )}

@@ -6,6 +6,7 @@ import { Fact } from "../../components/facts.tsx";
 import { Name } from "../../components/name.tsx";
 import { FailureNotice, Pending } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
+import { severityColumn } from "../../components/severity.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { useData } from "../../components/use-data.ts";
@@ -14,7 +15,7 @@ import { addressOf } from "../../place.ts";
 import { go } from "../../router.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count, number } from "../../text/words.ts";
-import { BreachName, exposed, severity, state } from "../findings/columns.tsx";
+import { BreachName, exposed, state } from "../findings/columns.tsx";
 import { anyState, openOnes } from "../findings/filters.ts";
 import { TellDialog } from "../findings/tell.tsx";
 import { enable, RemoveEmail } from "./change.tsx";
@@ -94,7 +95,7 @@ type Message = NonNullable<Person["owner"]["lastMessage"]>;
 const messageStates: Record<Message["status"], string> = {
   delivered: "Told",
   pending: "On its way",
-  retrying: "Not yet arrived, sent",
+  retrying: "Not delivered yet, sent",
   "not delivered": "Not delivered",
 };
 
@@ -157,7 +158,7 @@ function Findings({ email: { id, breachCount, lastScannedAt, findings } }: { ema
 }
 
 const columns: Column<Finding>[] = [
-  severity,
+  severityColumn,
   {
     name: "Breach",
     kind: "main",

@@ -76,10 +76,10 @@ export function AcknowledgeDialog({ selection, isReopening = false, ...ends }: P
       onSubmit={act}
     >
       {selection.kind === "matching" && (
-        <p>{selection.words}, on every page. Findings that are detected from now on stay open.</p>
+        <p>{selection.words}, on every page. Findings that are new from now on stay open.</p>
       )}
       {isReopening ? (
-        <p>They are open again. Who acknowledged them, when and why is deleted.</p>
+        <p>They will be open again. Who acknowledged them, when and why is deleted.</p>
       ) : (
         <SelectField label="Resolution" name="resolution" choices={resolutions} chosen="handled" />
       )}
@@ -96,7 +96,7 @@ export function AcknowledgeDialog({ selection, isReopening = false, ...ends }: P
         <>
           <ProgressBar label={name} done={progress.done} total={progress.matching} />
           <p>
-            <small>This goes on if you close the dialog or leave the page.</small>
+            <small>This continues if you close the dialog or leave the page.</small>
           </p>
         </>
       )}

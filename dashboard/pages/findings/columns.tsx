@@ -1,7 +1,7 @@
 import type { Finding } from "../../api/routes.ts";
 import { DetailsButton } from "../../components/button.tsx";
 import { Name } from "../../components/name.tsx";
-import { SeverityMark } from "../../components/severity.tsx";
+import { severityColumn } from "../../components/severity.tsx";
 import type { Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { inBothForms } from "../../text/domain-name.ts";
@@ -35,7 +35,7 @@ export const columns = (
   onOpen: (finding: Finding) => void,
   { isOfBreach, isOpen }: ColumnOptions,
 ): Column<Finding>[] => [
-  ...(isOfBreach ? [] : [severity]),
+  ...(isOfBreach ? [] : [severityColumn]),
   {
     name: "Address",
     kind: "main",
@@ -53,12 +53,6 @@ export const columns = (
   { name: "First seen", width: "time", cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },
   ...(isOpen ? [] : [state]),
 ];
-
-export const severity: Column<Finding> = {
-  name: "Severity",
-  width: "word",
-  cell: SeverityMark,
-};
 
 const breachColumn: Column<Finding> = {
   name: "Breach",

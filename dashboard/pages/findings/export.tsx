@@ -1,66 +1,52 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { allPages } from "../../api/all-pages.ts";
-import { asFailure, call, isAbort } from "../../api/client.ts";
-import type { Failure } from "../../api/failure.ts";
+import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { Progress } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
+import { useData } from "../../components/use-data.ts";
 import { csvLine } from "../../text/csv.ts";
 import { textOfHtml } from "../../text/html.ts";
 import { count } from "../../text/words.ts";
 import type { Filters } from "./filters.ts";
 
-const head = [
-  "id",
-  "email",
-  "owner",
-  "team",
-  "severity",
-  "breach",
-  "breach_date",
-  "sensitive",
-  "exposed",
-  "description",
-  "first_detected_at",
-  "last_seen_at",
-  "state",
-  "resolution",
-  "reason",
-  "acknowledged_at",
-  "acknowledged_by",
+type Cell = string | number | null;
+
+/** The file's columns: their heads, and what they hold. */
+const columns: readonly (readonly [head: string, cell: (finding: Finding) => Cell])[] = [
+  ["id", ({ id }) => id],
+  ["email", ({ email }) => email],
+  ["owner", ({ ownerName }) => ownerName],
+  ["team", ({ team }) => team?.name ?? null],
+  ["severity", ({ severity }) => severity],
+  ["breach", ({ breach }) => breach.title],
+  ["breach_date", ({ breach }) => breach.breachDate],
+  ["sensitive", ({ breach }) => (breach.isSensitive ? "yes" : "no")],
+  ["exposed", ({ breach }) => breach.dataClasses.join("; ")],
+  ["description", ({ breach }) => textOfHtml(breach.description)],
+  ["first_detected_at", ({ firstDetectedAt }) => firstDetectedAt],
+  ["last_seen_at", ({ lastSeenAt }) => lastSeenAt],
+  ["state", ({ acknowledged }) => (acknowledged ? "acknowledged" : "open")],
+  ["resolution", ({ resolution }) => resolution],
+  ["reason", ({ acknowledgeReason }) => acknowledgeReason],
+  ["acknowledged_at", ({ acknowledgedAt }) => acknowledgedAt],
+  [
+    "acknowledged_by",
+    ({ acknowledgedBy, acknowledgedByApiKey }) =>
+      acknowledgedBy?.label ?? acknowledgedByApiKey?.label ?? null,
+  ],
 ];
 
-const lineOf = (finding: Finding): string =>
-  csvLine([
-    finding.id,
-    finding.email,
-    finding.ownerName,
-    finding.team?.name ?? null,
-    finding.severity,
-    finding.breach.title,
-    finding.breach.breachDate,
-    finding.breach.isSensitive ? "yes" : "no",
-    finding.breach.dataClasses.join("; "),
-    textOfHtml(finding.breach.description),
-    finding.firstDetectedAt,
-    finding.lastSeenAt,
-    finding.acknowledged ? "acknowledged" : "open",
-    finding.resolution,
-    finding.acknowledgeReason,
-    finding.acknowledgedAt,
-    finding.acknowledgedBy?.label ?? finding.acknowledgedByApiKey?.label ?? null,
-  ]);
+const head = csvLine(columns.map(([head]) => head));
+const lineOf = (finding: Finding): string => csvLine(columns.map(([, cell]) => cell(finding)));
 
 /** Loads all findings that match, page by page, and saves them as a file. Closing it cancels that. */
 export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: () => void }) {
   const [progress, setProgress] = useState<{ done: number; total: number }>();
-  const [failure, setFailure] = useState<Failure>();
-  const [round, setRound] = useState(0);
-
-  const save = async (signal: AbortSignal): Promise<void> => {
+  const { failure, reload } = useData("", async (signal) => {
     // By id: a finding that is detected meanwhile moves the others to the next page.
     const lines = new Map<number, string>();
     const pages = allPages((page) =>
@@ -70,18 +56,12 @@ export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: 
       for (const finding of findings) lines.set(finding.id, lineOf(finding));
       setProgress({ done: lines.size, total });
     }
+    signal.throwIfAborted();
     // The mark tells spreadsheets that the file is UTF-8.
-    offer(new Blob(["\uFEFF", csvLine(head), ...lines.values()], { type: "text/csv" }));
+    offer(new Blob(["\uFEFF", head, ...lines.values()], { type: "text/csv" }));
     say(`Exported ${count(lines.size, "finding")}.`);
     onClose();
-  };
-
-  useEffect(() => {
-    const abort = new AbortController();
-    setFailure(undefined);
-    save(abort.signal).catch((error: unknown) => isAbort(error) || setFailure(asFailure(error)));
-    return () => abort.abort();
-  }, [round]);
+  });
 
   return (
     <Dialog title="Export findings" onClose={onClose}>
@@ -90,7 +70,7 @@ export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: 
         safely.
       </p>
       <Progress label="Exporting" done={progress?.done ?? 0} total={progress?.total ?? 1} />
-      <FailureNotice failure={failure} retry={() => setRound(round + 1)} />
+      <FailureNotice failure={failure} retry={reload} />
       <p>
         <small>Cells that a spreadsheet would take for a formula begin with an apostrophe.</small>
       </p>

@@ -200,11 +200,9 @@ function NoFindings({ filters, handled = 0 }: { filters: Filters; handled: numbe
   }
   return (
     <Empty title="There are no findings.">
-      <p>
-        Each appearance of a watched address in a breach is a finding.{" "}
-        <a href={addressOf("/scans")}>Start a scan</a> to look for them, or{" "}
-        <a href={addressOf("/emails")}>add addresses</a>.
-      </p>
+      Each appearance of a watched address in a breach is a finding.{" "}
+      <a href={addressOf("/scans")}>Start a scan</a> to look for them, or{" "}
+      <a href={addressOf("/emails")}>add addresses</a>.
     </Empty>
   );
 }

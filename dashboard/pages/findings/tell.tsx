@@ -34,7 +34,7 @@ export function TellDialog({ of, ...ends }: Properties) {
       matching += (await call("POST /dashboard/findings/tell", { body })).matching;
     }
     return matching === 0
-      ? "Nobody was told: everybody is left out."
+      ? "Nobody was told: all of them are left out."
       : `${count(matching, "e-mail is", "e-mails are")} on the way.`;
   };
   return (
@@ -43,12 +43,12 @@ export function TellDialog({ of, ...ends }: Properties) {
       {value !== undefined && (
         <p>
           {count(people, "person gets", "people get")} an e-mail at the breached address. It names the breach,
-          what leaked and what to do now, and refers questions to your organization.
+          what leaked and what to do now, and says to ask your organization about it.
         </p>
       )}
       <p>
-        Left out are sensitive breaches, disabled addresses, owners who have unsubscribed, and what they were
-        told in the last 24 hours.
+        Left out are sensitive breaches, disabled addresses, owners who have unsubscribed, and whatever an
+        owner was told in the last 24 hours.
       </p>
     </FormDialog>
   );

@@ -17,7 +17,7 @@ const stepsOf = ({ domains, emails, lastScan, channels }: Overview): Step[] => {
     byAdmins({
       isDone: domains.verified + domains.unverified > 0,
       title: "Add your domain",
-      how: "The part after the @ of the addresses to watch.",
+      how: "The part of the addresses to watch after the @.",
       link: ["/domains", "Go to Domains"],
     }),
     byAdmins({
@@ -37,7 +37,7 @@ const stepsOf = ({ domains, emails, lastScan, channels }: Overview): Step[] => {
       title: "Start the first scan",
       how: (
         <>
-          It asks Have I Been Pwned about every address. Press <strong>Start scan</strong>.
+          It asks Have I Been Pwned about every enabled address. Press <strong>Start scan</strong>.
         </>
       ),
     },

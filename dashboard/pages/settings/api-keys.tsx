@@ -14,7 +14,7 @@ export function ApiKeys() {
   if (session.value !== undefined && !isAdmin.value) {
     return (
       <Empty title="Only admins see and create API keys.">
-        <p>Ask one of them: they are listed under Members.</p>
+        Ask one of them: they are listed under Members.
       </Empty>
     );
   }
@@ -41,7 +41,7 @@ function KeyList() {
         columns={columns(show)}
         empty={
           <Empty title="There is no API key yet.">
-            <p>Create one for each program that uses the API, so that you can revoke it alone.</p>
+            Create one for each program that uses the API, so that you can revoke it alone.
           </Empty>
         }
       />
@@ -117,7 +117,7 @@ function CreateKey({ show, ...ends }: Ends & { show: Show }) {
 function CreatedKey({ value, onClose }: { value: string; onClose: () => void }) {
   return (
     <Dialog title="Your new API key" onClose={onClose}>
-      <p>Copy it now: it is shown this once.</p>
+      <p>Copy it now: it is shown only once.</p>
       <p class="secret">
         <code>{value}</code> <CopyButton text={value} about="The API key" />
       </p>
@@ -137,7 +137,7 @@ function RevokeKey({ apiKey, ...ends }: Ends & { apiKey: ApiKey }) {
   };
   return (
     <Confirm {...ends} title={`Revoke ${apiKey.label}?`} submit="Revoke" act={revoke}>
-      <p>The very next request with this key is refused. This cannot be undone.</p>
+      From now on, requests with this key are refused. This cannot be undone.
     </Confirm>
   );
 }

@@ -161,12 +161,10 @@ function RemoveMember({ member, ...ends }: Ends & { member: Member }) {
   const isSelf = session.value?.user.id === member.id;
   return (
     <Confirm {...ends} title={`Remove ${member.email}?`} submit="Remove" act={remove}>
-      <p>
-        {isSelf
-          ? "You are signed out at once, and cannot sign in again."
-          : "All sessions of this member end at once."}{" "}
-        What they did stays in the activity log, as done by a former member.
-      </p>
+      {isSelf
+        ? "You are signed out at once, and cannot sign in again."
+        : "All sessions of this member end at once."}{" "}
+      What they did stays in the activity log, as done by a former member.
     </Confirm>
   );
 }

@@ -43,11 +43,13 @@ export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; r
         <Table caption="passkeys" columns={columns(show)} rows={passkeys} />
       ) : (
         <Empty title={hasPasskeys() ? "You have no passkey here yet." : "Passkeys do not work here."}>
-          {!hasPasskeys() && isAtName() && <p>They need a current browser.</p>}
-          {!isAtName() && (
-            <p>
-              They need a name instead of an IP address: sign in at <a href={localhost()}>localhost</a>.
-            </p>
+          {isAtName() ? (
+            !hasPasskeys() && "They need a current browser."
+          ) : (
+            <>
+              They need a page at a name, not at an IP address: sign in at <a href={localhost()}>localhost</a>
+              .
+            </>
           )}
         </Empty>
       )}
@@ -90,11 +92,9 @@ function RemovePasskey({ passkey, ...ends }: Ends & { passkey: Passkey }) {
   };
   return (
     <Confirm {...ends} title="Remove this passkey?" submit="Remove" act={remove}>
-      <p>
-        It was added in {nameOf(passkey)}, <When time={passkey.createdAt} />. Nobody can sign in with it any
-        more. Sessions that it has begun go on until you end them, and your browser or device may still offer
-        it until you delete it there.
-      </p>
+      It was added in {nameOf(passkey)}, <When time={passkey.createdAt} />. Nobody will be able to sign in
+      with it. Sessions that it has begun go on until you end them, and your browser or device may still offer
+      it until you delete it there.
     </Confirm>
   );
 }

@@ -28,8 +28,8 @@ export function Sessions() {
     <>
       <div class="section-head">
         <p class="prose">
-          Where you are signed in to this organization. A session ends by itself after 7 days without use, and
-          after 30 days.
+          Where you are signed in to this organization. A session ends after 7 days without use, and after 30
+          days at the latest.
         </p>
         <Button
           disabled={(data.value?.total ?? 0) < 2}
@@ -61,7 +61,7 @@ const columns = (end: (session: Session) => void, isBusy: boolean): Column<Sessi
       <>
         {browser ?? "Unknown browser"}, <When time={createdAt} />
         {isCurrent && <small>this session</small>}
-        {createdBy === "operator" && <small>made by an operator, not by signing in</small>}
+        {createdBy === "operator" && <small>created by an operator, not by signing in</small>}
       </>
     ),
   },
@@ -75,14 +75,11 @@ const columns = (end: (session: Session) => void, isBusy: boolean): Column<Sessi
 function EndOthers(ends: Ends) {
   const end = async (): Promise<string> => {
     await call("DELETE /dashboard/sessions", {});
-    return "All other sessions were ended.";
+    return "All your other sessions were ended.";
   };
   return (
     <Confirm {...ends} title="Sign out everywhere else?" submit="Sign out everywhere else" act={end}>
-      <p>
-        All your sessions but this one end at once. What is typed there and not saved is kept until you sign
-        in.
-      </p>
+      All your other sessions end at once. What was typed there and not saved is kept until you sign in again.
     </Confirm>
   );
 }

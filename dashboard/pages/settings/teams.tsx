@@ -32,9 +32,7 @@ export function Teams() {
         rowsOf={({ teams }) => teams}
         columns={columns(show)}
         empty={
-          <Empty title="There is no team yet.">
-            <p>Add one, then put addresses into it under E-mails.</p>
-          </Empty>
+          <Empty title="There is no team yet.">Add one, then put addresses into it under E-mails.</Empty>
         }
       />
       {dialog}
@@ -100,11 +98,9 @@ function DeleteTeam({ team, ...ends }: Ends & { team: Team }) {
   };
   return (
     <Confirm {...ends} title={`Delete ${team.name}?`} submit="Delete" act={remove}>
-      <p>
-        {team.emailCount > 0 &&
-          `Its ${count(team.emailCount, "address stays", "addresses stay")} watched, without a team. `}
-        This cannot be undone.
-      </p>
+      {team.emailCount > 0 &&
+        `Its ${count(team.emailCount, "address stays", "addresses stay")} watched, without a team. `}
+      This cannot be undone.
     </Confirm>
   );
 }

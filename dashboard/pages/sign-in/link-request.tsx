@@ -36,7 +36,9 @@ export function LinkRequest({ canMail, email, isOther }: Properties) {
           minutes.
         </p>
         <p>
-          <small>Nothing came? Look among unwanted mail, or ask an admin or the operator for a link.</small>
+          <small>
+            Nothing arrived? Look in your spam folder, or ask an admin or the operator for a link.
+          </small>
         </p>
         <Button onClick={() => setSentTo(undefined)}>Use another address</Button>
       </div>

@@ -12,7 +12,7 @@ export const linkMessage = (url: string): LinkMessage =>
     url,
     notes: [
       "The link works once, for 15 minutes.",
-      "If it was not you, do nothing: without the link nobody can sign in.",
+      "If it was not you, ignore this e-mail: only somebody who has the link can use it.",
     ],
   });
 
@@ -27,14 +27,14 @@ export const invitationMessage = (
 ): LinkMessage =>
   render({
     subject: `You are invited to ${organizationName} on ${senderName}`,
-    lead: `${invitedBy} invites you to ${organizationName}, whose e-mail addresses ${senderName} looks for in known data breaches.`,
+    lead: `${invitedBy} invites you to ${organizationName}. ${senderName} looks for the organization's e-mail addresses in known data breaches.`,
     label: "Accept invitation",
     url,
     notes: [
       hasToken
         ? "The link works once, for 7 days. After that, ask for a new one on the page that it opens."
         : "Sign in there with the account of your organization.",
-      "If you do not know who this is, do nothing.",
+      "If you do not know who this is, ignore this e-mail.",
     ],
   });
 
@@ -49,7 +49,7 @@ export const passkeyMessage = (
     subject: `A passkey was ${change}: ${organizationName} on ${senderName}`,
     lead:
       change === "added"
-        ? `A passkey was added to your account at ${organizationName} ${added}. Whoever has it signs in as you, without a link.`
+        ? `A passkey was added to your account at ${organizationName} ${added}. Whoever has it can sign in as you, without a link.`
         : `The passkey that was added to your account at ${organizationName} ${added} was removed. Nobody can sign in with it any more.`,
     label: "Your passkeys and sessions",
     url,

@@ -80,8 +80,7 @@ const headlineOf = (summary: Summary, isSubject = false): string => {
     return worst === undefined ? `The ${found}` : `${inWords(worst.severity)}the ${found}`;
   }
   if (worst === undefined) {
-    const what =
-      kind === "risen" ? "A sensitive breach is worse than it was known to be" : "A sensitive breach";
+    const what = kind === "risen" ? "A sensitive breach is worse than was known" : "A sensitive breach";
     return `${what}: ${peopleOf(discreetPeople, summary)}`;
   }
   const others = breaches.length - 1 + (discreetPeople > 0 ? 1 : 0);
@@ -97,7 +96,7 @@ const headlineOf = (summary: Summary, isSubject = false): string => {
 const leadOf = (summary: Summary): string => {
   const { kind, breaches, totals, bySeverity, totalEmails = 0, reopened = 0 } = summary;
   const why =
-    breaches.length === 0 ? " This channel names neither the breach nor people: the dashboard does." : "";
+    breaches.length === 0 ? " This channel does not name the breach or the people. The dashboard does." : "";
   const people = peopleOf(totals.people, summary);
   const found = `${counted(totals.findings, "finding", "findings")} of ${people}`;
   if (kind === "risen") {

@@ -7,7 +7,7 @@ export type Advice = { title: string; steps: string[] };
 const maximumAdvice = 4;
 
 const infected: Advice = {
-  title: "A device of this person is infected, or was",
+  title: "A device of this person is or was infected",
   steps: [
     "Isolate the device from the network and reinstall it: cleaning it is not enough.",
     "End all sessions of the person, here and at other services: stolen cookies need no password.",
@@ -16,24 +16,26 @@ const infected: Advice = {
 };
 
 const infectedForOwner = [
-  "A program that steals passwords is, or was, on a device of yours. Do not use that device: have it looked at and reinstalled.",
+  "A program that steals passwords is or was on one of your devices. Stop using that device until it has been checked and reinstalled.",
   "From another device, change every password that was stored or typed on it, and turn on a second factor.",
 ];
 
 const nothingLost = [
-  "You have to change no password because of it. Expect more unwanted mail, and open no links and attachments of strangers.",
+  "You need not change a password because of it. Expect more unwanted mail, and do not open links or attachments from strangers.",
 ];
 
 const fabricated: Advice = {
   title: "The data may be invented",
-  steps: ["Have I Been Pwned holds it for made up in part: no account has to be changed because of it."],
+  steps: [
+    "Have I Been Pwned believes that some of it is made up. No password has to be changed because of it.",
+  ],
 };
 
 const spamList: Advice = {
-  title: "The address is on a list of senders of spam",
+  title: "The address is on a list that spammers use",
   steps: [
-    "Nothing was broken into: no password has to be changed.",
-    "Expect more unwanted mail, and open no attachments and links of strangers.",
+    "No service was broken into, and no password has to be changed.",
+    "Expect more unwanted mail, and do not open links or attachments from strangers.",
   ],
 };
 
@@ -60,7 +62,7 @@ const byTopics: readonly { topics: readonly Topic[]; advice: Advice; forOwner: s
       title: "Bank accounts or cards can be misused",
       steps: [
         "Tell the person at once, and have the bank block the card or watch the account.",
-        "Look through the statements of the last months, and dispute what nobody knows.",
+        "Look through the statements of the last months, and dispute payments that nobody recognizes.",
       ],
     },
     forOwner: ["Ask your bank to block the card or to watch the account, and look through your statements."],
@@ -85,8 +87,8 @@ const byTopics: readonly { topics: readonly Topic[]; advice: Advice; forOwner: s
     advice: {
       title: "Very personal data leaked",
       steps: [
-        "Tell the person alone and in confidence, and nobody else.",
-        "Warn of blackmail: pay nothing, keep the messages, and report them to the police.",
+        "Tell the person in confidence, and nobody else.",
+        "Warn them of blackmail: pay nothing, keep the messages, and report them to the police.",
       ],
     },
     forOwner: ["If somebody blackmails you: pay nothing, keep the messages, and report them to the police."],
@@ -96,21 +98,21 @@ const byTopics: readonly { topics: readonly Topic[]; advice: Advice; forOwner: s
     advice: {
       title: "Expect phishing that knows details",
       steps: [
-        "Warn the person of calls, text messages and mails that name what leaked, also in the name of the breached service.",
-        "Confirm requests for money or data by a way that is known already, never by the one that the message offers.",
+        "Warn the person of calls, text messages and mails that name what leaked, even if they seem to come from the breached service.",
+        "Confirm requests for money or data in a way that is already known, never in the way that the message offers.",
       ],
     },
     forOwner: [
-      "Expect calls and messages that name what leaked: confirm what they ask for by a way that you know already.",
+      "Expect calls and messages that name what leaked. Confirm what they ask for in a way that you already know.",
     ],
   },
   {
     topics: ["profile", "work", "habits"],
     advice: {
       title: "Expect more unwanted mail",
-      steps: ["Open no links and attachments of strangers, and report mails that ask to sign in."],
+      steps: ["Do not open links or attachments from strangers, and report mails that ask to sign in."],
     },
-    forOwner: ["Open no links and attachments of strangers, and report mails that ask you to sign in."],
+    forOwner: ["Do not open links or attachments from strangers, and report mails that ask you to sign in."],
   },
 ];
 

@@ -26,7 +26,7 @@ describe("advice", () => {
     for (const flag of ["isStealerLog", "isMalware"]) {
       expect(titles(all, { [flag]: true, isSpamList: true })).toHaveLength(4);
       expect(titles(["Passwords"], { [flag]: true })).toEqual([
-        "A device of this person is infected, or was",
+        "A device of this person is or was infected",
         "Secrets that open accounts leaked",
       ]);
     }
@@ -34,7 +34,7 @@ describe("advice", () => {
 
   test("of a spam list or an invented breach changes no account", () => {
     expect(titles(["Passwords"], { isSpamList: true })).toEqual([
-      "The address is on a list of senders of spam",
+      "The address is on a list that spammers use",
     ]);
     expect(titles(["Passwords"], { isFabricated: true })).toEqual(["The data may be invented"]);
   });
