@@ -48,7 +48,6 @@ export function adviceFor({ status, code, retryAt }: Failure): string | undefine
   if (code === "delivery_in_progress") return "Wait a minute, and look at the deliveries again.";
   if (code === "last_admin") return "Make somebody else an admin first.";
   if (status === 0) return "Check your connection, and try again.";
-  if (status === 404) return "It may have been removed: load the page again to see what is there.";
   if (status === 429 && retryAt !== undefined) {
     const time = new Date(retryAt).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
     return `Try again after ${time}.`;
@@ -103,6 +102,10 @@ const inPageWords: { [S in Sentence]?: { text: string; field?: string } } = {
   "No domain of the organization has this id": { text: "There is no such domain here." },
   "No team of the organization has this id": { text: "There is no such team here." },
   "No member of the organization has this id": { text: "There is no such member here." },
+  "No API key of the organization has this id": { text: "There is no such API key here." },
+  "No session of yours has this id": { text: "This session has already ended." },
+  "No delivery of this alert config has this id": { text: "There is no such delivery here." },
+  "No unwatched address of the organization has this id": { text: "This address is no longer on the list." },
 };
 
 /** A refusal in words for people. */

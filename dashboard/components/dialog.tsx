@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { Form, type FormProps } from "./form.tsx";
 import { useAction } from "./use-action.ts";
 
@@ -11,6 +12,8 @@ type DialogProps = {
   isWide?: boolean;
   /** It is there to be read, so that the focus begins at its heading. */
   isText?: boolean;
+  /** The name of a button that closes it, where nothing else can be done. */
+  button?: string;
   children: ComponentChildren;
 };
 
@@ -21,6 +24,7 @@ export function Dialog({
   staysOpen = false,
   isWide = false,
   isText = false,
+  button,
   children,
 }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
@@ -54,6 +58,11 @@ export function Dialog({
         {title}
       </h2>
       {children}
+      {button !== undefined && (
+        <div class="buttons">
+          <Button onClick={onClose}>{button}</Button>
+        </div>
+      )}
     </dialog>
   );
 }

@@ -60,31 +60,17 @@ function Field({ label, hint, problem, control }: FieldProps) {
   );
 }
 
-type TextFieldProps = {
+type TextFieldProps = Omit<JSX.IntrinsicElements["input"], "label" | "name" | "onInput"> & {
   label: string;
   name: string;
-  type?: "text" | "email" | "url" | "file" | "datetime-local";
   hint?: ComponentChildren;
-  value?: string;
-  defaultValue?: string;
-  required?: boolean;
-  disabled?: boolean;
   /** What the field says when it is required and empty. */
   missing?: string;
-  minLength?: number;
-  maxLength?: number;
-  placeholder?: string;
-  accept?: string;
-  autocomplete?: "off" | "email webauthn";
-  spellcheck?: false;
-  /** "auto" for what may be written from right to left. */
-  dir?: "auto";
   /** Several lines. */
   rows?: number;
   /** Buttons that fill it. */
   beside?: ComponentChildren;
   onInput?: (event: TargetedEvent<HTMLInputElement>) => void;
-  onChange?: (event: TargetedEvent<HTMLInputElement>) => void;
 };
 
 export function TextField({ label, hint, missing, beside, onInput, ...input }: TextFieldProps) {

@@ -5,8 +5,8 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { go, moves } from "../router.ts";
-import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
+import { Fact } from "./facts.tsx";
 
 const shortcuts = [
   ["j", "Next row"],
@@ -97,15 +97,12 @@ export function Shortcuts() {
   if (!isShown) return null;
   const close = (): void => setShown(false);
   return (
-    <Dialog title="Keyboard shortcuts" onClose={close} isText>
-      <dl class="facts keys">
+    <Dialog title="Keyboard shortcuts" onClose={close} isText button="Close">
+      <dl class="facts">
         {shortcuts.map(([key, what]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
+          <Fact key={key} name={<kbd>{key}</kbd>}>
+            {what}
+          </Fact>
         ))}
       </dl>
       <label class="check">
@@ -119,9 +116,6 @@ export function Shortcuts() {
         />{" "}
         Use these keys
       </label>
-      <div class="buttons">
-        <Button onClick={close}>Close</Button>
-      </div>
     </Dialog>
   );
 }

@@ -105,15 +105,13 @@ function Record({ domain: { id, name, record, isVerified, verifiedAt, checkedAt 
   const host = hostIn(record.name, name);
   const parts = (
     <dl class="record">
-      <Fact name="Name">
-        <code>{record.name}</code> <CopyButton text={record.name} about={`The name ${record.name}`} />
-      </Fact>
-      <Fact name={`Name, if your DNS provider adds ${name} to it`}>
-        <code>{host}</code> <CopyButton text={host} about={`The name ${record.name} without ${name}`} />
-      </Fact>
-      <Fact name="Value">
-        <code>{record.value}</code> <CopyButton text={record.value} about={`The value for ${record.name}`} />
-      </Fact>
+      <Copied name="Name" value={record.name} about={`The name ${record.name}`} />
+      <Copied
+        name={`Name, if your DNS provider adds ${name} to it`}
+        value={host}
+        about={`The name ${record.name} without ${name}`}
+      />
+      <Copied name="Value" value={record.value} about={`The value for ${record.name}`} />
       <Fact name={isVerified ? "Proved" : "Last checked"}>
         <When time={isVerified ? verifiedAt : checkedAt} none="not yet" />
       </Fact>
@@ -126,6 +124,12 @@ function Record({ domain: { id, name, record, isVerified, verifiedAt, checkedAt 
     </details>
   );
 }
+
+const Copied = ({ name, value, about }: { name: string; value: string; about: string }) => (
+  <Fact name={name}>
+    <code>{value}</code> <CopyButton text={value} about={about} />
+  </Fact>
+);
 
 function Coverage() {
   return (

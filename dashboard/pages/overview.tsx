@@ -211,16 +211,8 @@ function FailingChannels({ channels }: { channels: Overview["channels"] }) {
     <ul class="notice failure">
       {failing.map(({ id, channel, name, failingSince, notDelivered }) => (
         <li key={id}>
-          Alerts{" "}
-          {name === null ? (
-            `by ${kinds[channel]}`
-          ) : (
-            <>
-              to <bdi>{name}</bdi>
-            </>
-          )}{" "}
-          {failingSince === null ? "fail" : "have failed"}
-          {failingSince !== null && ` since ${exactTime(Date.parse(failingSince))}`}
+          Alerts <bdi>{name === null ? `by ${kinds[channel]}` : `to ${name}`}</bdi>{" "}
+          {failingSince === null ? "fail" : `have failed since ${exactTime(Date.parse(failingSince))}`}
           {notDelivered > 0 && `: ${count(notDelivered, "alert was", "alerts were")} not delivered`}.{" "}
           <a href={addressOf("/alerts", { channel: id })}>See why</a>
         </li>

@@ -153,7 +153,7 @@ describe("the keyboard alone", () => {
     await press(page, "Watch");
     await page.getByText("3 addresses are watched").waitFor();
     await press(page, "Watch");
-    await page.getByText("1 address watched.").waitFor();
+    await page.getByText("Added 1 address.").waitFor();
     expect((await api.get("/emails")).body.total).toBe(3);
   });
 

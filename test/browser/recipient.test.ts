@@ -29,7 +29,7 @@ describe("the link at the end of an alert by e-mail", () => {
     await page.goto(urlOf("/recipient#1.cut"));
     await page.getByRole("alert").waitFor();
     await page.goto(urlOf("/recipient"));
-    await page.getByText("Open the link as it stands in the e-mail.").waitFor();
-    await page.getByText("paste it into the address bar").waitFor();
+    await page.getByText("Open the link in the e-mail itself.").waitFor();
+    await page.getByText("copy the whole link as text").waitFor();
   });
 });

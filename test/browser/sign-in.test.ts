@@ -77,12 +77,12 @@ describe("a link for whoever is signed in already", () => {
 });
 
 describe("a link that programs changed on its way", () => {
-  test("without its token says that it came incomplete, and what to do", async () => {
+  test("without its token says that a part of it is missing, and what to do", async () => {
     const user = await createUser((await createOrganization()).id);
     const { page } = await visit();
     await page.goto(urlOf("/sign-in"));
     await page.getByText("Then a part of it is missing").waitFor();
-    await page.getByText("paste it into the address bar").waitFor();
+    await page.getByText("copy the whole link as text").waitFor();
     await page.getByLabel("E-mail address").waitFor();
     // As people do who paste the whole link.
     await page.goto(await linkFor(user));

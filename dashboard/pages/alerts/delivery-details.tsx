@@ -1,6 +1,6 @@
 import { call } from "../../api/client.ts";
 import type { Delivery } from "../../api/routes.ts";
-import { Button, CopyButton } from "../../components/button.tsx";
+import { CopyButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Fact } from "../../components/facts.tsx";
 import { Pending } from "../../components/notice.tsx";
@@ -19,7 +19,7 @@ export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
   const { value } = details;
   const { lastResponse, waitsFor, failureReason, payload } = value ?? { ...delivery, payload: null };
   return (
-    <Dialog title={delivery.title} onClose={onClose} isWide isText>
+    <Dialog title={delivery.title} onClose={onClose} isWide isText button="Close">
       <dl class="facts">
         <Fact name="Id">{delivery.id}</Fact>
         {failureReason !== null && <Fact name="Failed">{failureReason}</Fact>}
@@ -50,9 +50,6 @@ export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
         </section>
       )}
       {value?.payload === null && <p>Nothing was sent yet.</p>}
-      <div class="buttons">
-        <Button onClick={onClose}>Close</Button>
-      </div>
     </Dialog>
   );
 }

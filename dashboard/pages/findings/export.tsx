@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 import { allPages } from "../../api/all-pages.ts";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
-import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { Progress } from "../../components/progress.tsx";
@@ -64,7 +63,7 @@ export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: 
   });
 
   return (
-    <Dialog title="Export findings" onClose={onClose}>
+    <Dialog title="Export findings" onClose={onClose} button="Cancel">
       <p>
         All findings that match the filters are saved as a CSV file. It contains personal data: store it
         safely.
@@ -74,9 +73,6 @@ export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: 
       <p>
         <small>Cells that a spreadsheet would take for a formula begin with an apostrophe.</small>
       </p>
-      <div class="buttons">
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
     </Dialog>
   );
 }

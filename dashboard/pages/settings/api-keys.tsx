@@ -116,16 +116,11 @@ function CreateKey({ show, ...ends }: Ends & { show: Show }) {
 
 function CreatedKey({ value, onClose }: { value: string; onClose: () => void }) {
   return (
-    <Dialog title="Your new API key" onClose={onClose}>
+    <Dialog title="Your new API key" onClose={onClose} button="Close">
       <p>Copy it now: it is shown only once.</p>
       <p class="secret">
         <code>{value}</code> <CopyButton text={value} about="The API key" />
       </p>
-      <div class="buttons">
-        <Button kind="primary" onClick={onClose}>
-          Close
-        </Button>
-      </div>
     </Dialog>
   );
 }
