@@ -58,69 +58,65 @@ export function adviceFor({ status, code, retryAt }: Failure): string | undefine
 
 type Sentence = (typeof refusals)[keyof typeof refusals]["error"];
 
-/** Refusals that the API words for programmers, as the page says them, and the field of a form that each is about. */
-const inPageWords: { [S in Sentence]?: { text: string; field?: string } } = {
-  "There are no active monitored emails on verified domains to scan": {
-    text: "There is nothing to scan: no enabled address is at a verified domain.",
-  },
-  "The email's domain is not verified": {
-    text: "This domain is not verified yet. Prove under Domains that it is yours, then try again.",
-    field: "domainId",
-  },
-  "The seat allowance of the organization is used up": {
-    text: "All seats of your organization are taken. Disable an address to make room.",
-  },
-  "This email is already monitored": { text: "This address is already watched.", field: "email" },
-  "The organization already has a member with this address": {
-    text: "This address belongs to a member already.",
-    field: "email",
-  },
-  "The organization already has a domain of this name": {
-    text: "This domain is already there.",
-    field: "name",
-  },
-  "Another organization has proved this domain, and its record is still there": {
-    text: "Another organization has proved this domain, and its record is still published.",
-    field: "name",
-  },
-  "The organization already has a team of this name": {
-    text: "There is already a team of this name.",
-    field: "name",
-  },
-  "The domain has monitored emails: remove them first": {
-    text: "The domain still has addresses: remove those first.",
-  },
-  "The alert config is disabled": { text: "The channel is disabled." },
-  "An attempt of this delivery is in progress": { text: "This alert is being sent at the moment." },
-  "This link is of no recipient: open it as it stands in the e-mail": {
-    text: "This link does not work. Open it in the e-mail itself.",
-  },
-  "No monitored email of the organization has this id": { text: "This address is not watched here." },
-  "No breach finding of the organization has this id": { text: "There is no such finding here." },
-  "The organization has no finding of a breach with this id": { text: "Nobody here is in this breach." },
-  "No alert config of the organization has this id": { text: "There is no such channel here." },
-  "No domain of the organization has this id": { text: "There is no such domain here." },
-  "No team of the organization has this id": { text: "There is no such team here." },
-  "No member of the organization has this id": { text: "There is no such member here." },
-  "No API key of the organization has this id": { text: "There is no such API key here." },
-  "No session of yours has this id": { text: "This session has already ended." },
-  "No delivery of this alert config has this id": { text: "There is no such delivery here." },
-  "No unwatched address of the organization has this id": { text: "This address is no longer on the list." },
+/** Refusals that the API words for programmers, as the page says them. */
+const inPageWords: { [S in Sentence]?: string } = {
+  "There are no active monitored emails on verified domains to scan":
+    "There is nothing to scan: no enabled address is at a verified domain.",
+  "The email's domain is not verified":
+    "This domain is not verified yet. Prove under Domains that it is yours, then try again.",
+  "The seat allowance of the organization is used up":
+    "All seats of your organization are taken. Disable an address to make room.",
+  "This email is already monitored": "This address is already watched.",
+  "The organization already has a member with this address": "This address belongs to a member already.",
+  "The organization already has a domain of this name": "This domain is already there.",
+  "Another organization has proved this domain, and its record is still there":
+    "Another organization has proved this domain, and its record is still published.",
+  "The organization already has a team of this name": "There is already a team of this name.",
+  "The domain has monitored emails: remove them first": "The domain still has addresses: remove those first.",
+  "The alert config is disabled": "The channel is disabled.",
+  "An attempt of this delivery is in progress": "This alert is being sent at the moment.",
+  "This link is of no recipient: open it as it stands in the e-mail":
+    "This link does not work. Open it in the e-mail itself.",
+  "No monitored email of the organization has this id": "This address is not watched here.",
+  "No breach finding of the organization has this id": "There is no such finding here.",
+  "The organization has no finding of a breach with this id": "Nobody here is in this breach.",
+  "No alert config of the organization has this id": "There is no such channel here.",
+  "No domain of the organization has this id": "There is no such domain here.",
+  "No team of the organization has this id": "There is no such team here.",
+  "No member of the organization has this id": "There is no such member here.",
+  "No API key of the organization has this id": "There is no such API key here.",
+  "No session of yours has this id": "This session has already ended.",
+  "No delivery of this alert config has this id": "There is no such delivery here.",
+  "No unwatched address of the organization has this id": "This address is no longer on the list.",
+};
+
+/** Fields of forms by the refusals that are about them. */
+const fieldsByRefusal: { [S in Sentence]?: string } = {
+  "The email's domain is not verified": "domainId",
+  "This email is already monitored": "email",
+  "The organization already has a member with this address": "email",
+  "The organization already has a domain of this name": "name",
+  "Another organization has proved this domain, and its record is still there": "name",
+  "The organization already has a team of this name": "name",
 };
 
 /** A refusal in words for people. */
-export function wordsOf(error: string): { text: string; field?: string; part?: Failure["part"] } {
+export function wordsOf(error: string): {
+  text: string;
+  field?: string | undefined;
+  part?: Failure["part"];
+} {
   const part = partRefused(error);
   if (part !== undefined) {
     // No field of a form is said to be refused, so that nobody sees its path.
     return { text: sentenceAbout(part.path === "file" ? "The file" : "A part of this", part.text), part };
   }
-  const known = inPageWords[error as Sentence];
-  return known ?? { text: /[.!?]$/.test(error) ? error : `${error}.` };
+  const text = inPageWords[error as Sentence] ?? error;
+  return { text: /[.!?]$/.test(text) ? text : `${text}.`, field: fieldsByRefusal[error as Sentence] };
 }
 
 /** Fields of forms by the names that the service has for them. */
-const fieldOf: Readonly<Record<string, string>> = {
+const fieldsByName: Readonly<Record<string, string>> = {
   recipients: "destination",
   url: "destination",
   webhookUrl: "destination",
@@ -134,7 +130,7 @@ export function problemIn(
   if (failure === undefined) return undefined;
   const { part, field = "", message, status } = failure;
   const last = part?.path.split(".").findLast((name) => !/^\d+$/.test(name)) ?? field;
-  const name = names.includes(last) ? last : (fieldOf[last] ?? "");
+  const name = names.includes(last) ? last : (fieldsByName[last] ?? "");
   if (names.includes(name)) return { name, text: part?.text ?? message };
   // Some sentences begin with the name of their field.
   const [first = ""] = message.split(" ", 1);
