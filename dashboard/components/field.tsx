@@ -75,6 +75,8 @@ type TextFieldProps = Omit<JSX.IntrinsicElements["input"], "label" | "name" | "o
 
 export function TextField({ label, hint, missing, beside, onInput, ...input }: TextFieldProps) {
   const { problem, control, onInvalid, clear } = useProblem(label, input.name, missing);
+  // A button beside it may have filled it.
+  useEffect(clear, [input.value]);
   const attributes = {
     ...input,
     ref: control,

@@ -83,7 +83,7 @@ function Checked({ scan }: { scan: Scan }) {
   return (
     <>
       {missed === 0 && status === "completed"
-        ? `All ${number(totalEmails)}`
+        ? `${totalEmails > 1 ? "All " : ""}${number(totalEmails)}`
         : `${number(scannedEmails)} of ${number(totalEmails)}, ${number(missed)} could not be`}
       {errorMessage !== null && <small>{errorMessage}</small>}
       {errorMessage === null && missed > 0 && <small>The next scan checks them again.</small>}

@@ -20,7 +20,7 @@ export function coverageInWords({ checked, failed, stale, skipped }: Coverage): 
   const missed = failed + stale + skipped;
   const all = checked + missed;
   if (all === 0) return "There was nothing to check.";
-  if (missed === 0) return `All ${number(all)} checked.`;
+  if (missed === 0) return all === 1 ? "The only address was checked." : `All ${number(all)} checked.`;
   const reasons = [
     failed > 0 && `${number(failed)} failed and will be checked again by the next scan`,
     stale > 0 && `${number(stale)} ${stale === 1 ? "was" : "were"} not reached and keep an earlier result`,

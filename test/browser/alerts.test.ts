@@ -7,6 +7,21 @@ import { go, signInTo, urlOf, useBrowser } from "./visit.ts";
 useBrowser();
 
 describe("Alerts", () => {
+  test("what the service refuses about the destination stands at that field", async () => {
+    const { page, watch } = await signInTo(await createOrganization());
+    await go(page, "Alerts");
+    await page.getByRole("button", { name: "Add channel" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add channel" });
+    await dialog.getByLabel("Kind").selectOption("Webhook");
+    await dialog.getByLabel("Destination").fill("https://10.0.0.1/hook");
+    watch.expect("400 /api/v1/alert-configs");
+    await dialog.getByRole("button", { name: "Add channel" }).click();
+    await dialog.getByRole("alert").getByText("Destination is not public.", { exact: true }).waitFor();
+    expect(await dialog.getByRole("alert").count()).toBe(1);
+    const focused = await page.evaluate("document.activeElement.name");
+    expect(focused).toBe("destination");
+  });
+
   test("a webhook is added, disabled, enabled, and deleted once that is confirmed", async () => {
     const { api, ...organization } = await createOrganization();
     const { page } = await signInTo(organization);
@@ -19,13 +34,11 @@ describe("Alerts", () => {
     const secret = dialog.getByLabel("Secret");
     await secret.pressSequentially("15 characters x");
     await dialog.getByRole("button", { name: "Add channel" }).click();
-    expect(
-      await secret.evaluate(
-        (input) => (input as unknown as { validity: { tooShort: boolean } }).validity.tooShort,
-      ),
-    ).toBe(true);
+    const tooShort = dialog.getByRole("alert").getByText("Secret must have at least 16 characters.");
+    await tooShort.waitFor();
     expect((await api.get("/alert-configs")).body.configs).toEqual([]);
     await dialog.getByRole("button", { name: "Generate" }).click();
+    await tooShort.waitFor({ state: "detached" });
     expect(await dialog.getByLabel("Secret").inputValue()).toMatch(/^[0-9a-f]{64}$/);
     await dialog.getByLabel("Scan complete").check();
     await dialog.getByLabel("Scan errors").uncheck();

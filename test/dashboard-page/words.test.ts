@@ -15,6 +15,7 @@ test("numbers have separators, and what is counted its plural", () => {
 test.each([
   [{ checked: 0, failed: 0, stale: 0, skipped: 0 }, "There was nothing to check."],
   [{ checked: 1000, failed: 0, stale: 0, skipped: 0 }, "All 1,000 checked."],
+  [{ checked: 1, failed: 0, stale: 0, skipped: 0 }, "The only address was checked."],
   [
     { checked: 998, failed: 0, stale: 0, skipped: 2 },
     "998 of 1,000 checked, 2 could not be: 2 are on unverified domains.",
