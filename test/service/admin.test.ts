@@ -280,7 +280,7 @@ test("scan list shows scans, newest first, by page and status", async () => {
   expect(await list({ limit: 1 })).toEqual({ scans: [line(second)], nextOffset: 1 });
   expect(await list({ limit: 1, offset: 1, status: "completed" })).toEqual({ scans: [line(first)] });
   expect(await list({ status: "failed" })).toEqual({ scans: [] });
-  await expect(list({ status: "done" })).rejects.toThrow(/^--status: .* completed or failed\.$/);
+  await expect(list({ status: "done" })).rejects.toThrow(/^--status: .* completed, or failed\.$/);
 });
 
 test("a page that is not the last tells the flag that shows the next", () => {
