@@ -64,7 +64,7 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
     if (progress !== "planned") {
       const { delaySeconds } = progress;
       await queue.send("scan-plans", { organizationId: org, scanId, fencingToken }, { delaySeconds });
-      await pausePlanning(org, scanId, fencingToken, delaySeconds);
+      await pausePlanning(org, scan, fencingToken, delaySeconds);
       return;
     }
     const planned = await scans.get(org, scanId);
