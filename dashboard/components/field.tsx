@@ -107,6 +107,18 @@ export function TextField({ label, hint, missing, beside, onInput, ...input }: T
   );
 }
 
+export const EmailField = (more: Partial<TextFieldProps>) => (
+  <TextField
+    label="E-mail address"
+    name="email"
+    type="email"
+    required
+    maxLength={254}
+    autocomplete="off"
+    {...more}
+  />
+);
+
 export type Choice = { value: string; label: string };
 
 type SelectFieldProps = {

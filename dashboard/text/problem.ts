@@ -11,14 +11,14 @@ const written: Readonly<Record<string, string>> = { url: "The URL", host: "The h
 
 /** A sentence from what is refused about a field: "Name must be a domain name." for "must be a domain name". */
 export function sentenceAbout(label: string, text: string): string {
-  const [first = ""] = text.split(" ", 1);
-  const begun = /^(?:must|is|has|can|does|holds|contains)$/.test(first)
-    ? `${label} ${text}`
-    : first in written
-      ? `${written[first]}${text.slice(first.length)}`
-      : // A name such as gmail.com stays as it is.
-        /^[a-z]+$/.test(first)
-        ? text.charAt(0).toUpperCase() + text.slice(1)
-        : text;
+  const begun = begin(label, text);
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}
+
+function begin(label: string, text: string): string {
+  const [first = ""] = text.split(" ", 1);
+  if (/^(?:must|is|has|can|does|holds|contains)$/.test(first)) return `${label} ${text}`;
+  if (first in written) return `${written[first]}${text.slice(first.length)}`;
+  // A name such as gmail.com stays as it is.
+  return /^[a-z]+$/.test(first) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }

@@ -27,7 +27,6 @@ export const timestamp = z
   .string()
   .check(z.meta({ format: "date-time", examples: ["2026-11-21T09:30:00.000Z"] }));
 
-const choice = new Intl.ListFormat("en", { type: "disjunction" });
-
 /** Such as "email, slack, or webhook". */
-export const anyOf = (values: Iterable<unknown>): string => choice.format([...values].map(String));
+export const anyOf = (values: Iterable<unknown>): string =>
+  new Intl.ListFormat("en", { type: "disjunction" }).format([...values].map(String));

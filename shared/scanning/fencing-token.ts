@@ -1,6 +1,13 @@
 /** A scan has one planner at a time: the one that holds the scan lock's current fencing token. */
 import type { Invocation } from "../aws/queue/consume.ts";
-import { changeLock, heldWithToken, renewalMilliseconds, renewLock } from "./lock.ts";
+import {
+  changeLock,
+  heldWithToken,
+  maximumScanMilliseconds,
+  renewalMilliseconds,
+  renewLock,
+} from "./lock.ts";
+import type { ScanRecord } from "./record.ts";
 
 /** A planner at work. It can save nothing once another planner has acquired the next fencing token. */
 export type Planner = { org: number; scanId: number; fencingToken: number; invocation: Invocation };
@@ -13,8 +20,8 @@ export type PlanProgress = "planned" | { delaySeconds: number } | "over";
 
 /**
  * Makes the worker that has a plan message the scan's planner and returns its fencing token, the one after
- * the message's. Undefined when the message is late or repeated, or the scan is over. (Also when the reply of the table was
- * lost, so that its client has written twice: then the sweep wakes the next planner.)
+ * the message's. Undefined when the message is late or repeated, or the scan is over; and when the table's reply was lost, since
+ * the SDK's second try finds the token already changed. The sweep then wakes another planner.
  */
 export const acquireFencingToken = async (
   org: number,
@@ -31,19 +38,23 @@ export const acquireFencingToken = async (
   return isAcquired ? fencingToken : undefined;
 };
 
-/** Tells the sweep that the scan's planner waits for `seconds`, at most a quarter of an hour, which is no silence. */
+/**
+ * Tells the sweep that the scan's planner waits for `seconds`, which is no silence. `dueAt` is never after
+ * the scan's last moment, since the sweep reads only due scans and has to end this one then.
+ */
 export const pausePlanning = async (
   org: number,
-  scanId: number,
+  scan: Pick<ScanRecord, "id" | "createdAt">,
   fencingToken: number,
   seconds: number,
 ): Promise<void> => {
   const now = Date.now();
-  const dueAt = new Date(now + seconds * 1_000).toISOString();
+  const endsAt = Date.parse(scan.createdAt) + maximumScanMilliseconds;
+  const dueAt = new Date(Math.min(now + seconds * 1_000, endsAt)).toISOString();
   await changeLock(
     org,
     { renewedAt: new Date(now).toISOString(), dueAt },
-    heldWithToken(scanId, fencingToken),
+    heldWithToken(scan.id, fencingToken),
   );
 };
 

@@ -3,7 +3,7 @@ import { call } from "../../api/client.ts";
 import { Failure } from "../../api/failure.ts";
 import { domainChoices } from "../../components/choices.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
-import { type Choice, SelectField, TextField } from "../../components/field.tsx";
+import { type Choice, EmailField, SelectField, TextField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
@@ -50,15 +50,7 @@ export function AddEmail(ends: Ends) {
   return (
     <FormDialog {...ends} title="Add e-mail" submit="Add e-mail" onSubmit={add}>
       <FailureNotice failure={offered.failure} retry={offered.reload} />
-      <TextField
-        label="E-mail address"
-        name="email"
-        type="email"
-        required
-        maxLength={254}
-        autocomplete="off"
-        onInput={(event) => setAddress(event.currentTarget.value)}
-      />
+      <EmailField onInput={(event) => setAddress(event.currentTarget.value)} />
       <SelectField
         label="Domain"
         name="domainId"

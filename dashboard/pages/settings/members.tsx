@@ -2,7 +2,7 @@ import { call } from "../../api/client.ts";
 import type { Member } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Confirm, type Ends, FormDialog, type Show, useDialog } from "../../components/dialog.tsx";
-import { SelectField, TextField } from "../../components/field.tsx";
+import { EmailField, SelectField, TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty, FailureNotice } from "../../components/notice.tsx";
@@ -129,15 +129,7 @@ function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
       onSubmit={save}
     >
       {member === undefined && (
-        <TextField
-          label="E-mail address"
-          name="email"
-          type="email"
-          required
-          maxLength={254}
-          autocomplete="off"
-          hint="The invitation is a sign-in link that is good for 7 days."
-        />
+        <EmailField hint="The invitation is a sign-in link that is good for 7 days." />
       )}
       <TextField
         label="Name"

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { Button } from "../../components/button.tsx";
-import { TextField } from "../../components/field.tsx";
+import { EmailField } from "../../components/field.tsx";
 import { Form } from "../../components/form.tsx";
 import { useAction } from "../../components/use-action.ts";
 
@@ -56,15 +56,7 @@ export function LinkRequest({ canMail, email, isOther }: Properties) {
         return undefined;
       }}
     >
-      <TextField
-        label="E-mail address"
-        name="email"
-        type="email"
-        autocomplete="email webauthn"
-        defaultValue={email}
-        required
-        maxLength={254}
-      />
+      <EmailField autocomplete="email webauthn" defaultValue={email} />
     </Form>
   );
 }

@@ -52,8 +52,8 @@ export const claim = async (
   const now = new Date();
   const token = randomUUID();
   const leaseEnd = secondsAfter(now, attemptLeaseSeconds);
-  // Another time in the due index costs two write units.
-  const isSoonAfter = leaseEnd <= dueAt && dueAt <= secondsAfter(now, lostAfterSeconds);
+  // A new due time also writes the due index, for two write units. One that comes soon after the lease stays.
+  const staysDue = leaseEnd <= dueAt && dueAt <= secondsAfter(now, lostAfterSeconds);
   const update = await table.attempt(
     table.update<Delivery>(deliveries.key(org, id), {
       set: {
@@ -61,7 +61,7 @@ export const claim = async (
         failedAttempts: attempt - 1 - succeededBefore,
         lastAttemptAt: now.toISOString(),
         lease: { token, until: leaseEnd },
-        dueAt: isSoonAfter ? undefined : leaseEnd,
+        dueAt: staysDue ? undefined : leaseEnd,
       },
       remove: ["waits"],
       // An attempt that was taken back since the row was read may have reached some recipients.
