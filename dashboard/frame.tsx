@@ -76,7 +76,7 @@ function Account() {
   );
 }
 
-/** What is around pages for which nobody has to be signed in. */
+/** The frame of pages that need no session. */
 export function Entrance({ title, children }: { title: string; children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

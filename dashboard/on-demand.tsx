@@ -41,7 +41,7 @@ export function onDemand<Properties extends object>(load: Load<Properties>): Com
 /** The address that was reloaded because its script was missing, until that is there. */
 const reloadedAt = "reloaded-at";
 
-/** A script that is missing is one of a former release: the wanted address is loaded again, once, and with it the present release. */
+/** A missing script belongs to an earlier release. Reloading the wanted address, once, loads the present release. */
 async function reloadOrFail(): Promise<Failure> {
   const request = { method: "HEAD", cache: "no-store" } as const;
   const isReachable = await fetch(location.href, request).then(

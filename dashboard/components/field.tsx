@@ -66,7 +66,7 @@ type TextFieldProps = Omit<JSX.IntrinsicElements["input"], "label" | "name" | "o
   hint?: ComponentChildren;
   /** What the field says when it is required and empty. */
   missing?: string;
-  /** Several lines. */
+  /** Makes it a text area of so many lines. */
   rows?: number;
   /** Buttons that fill it. */
   beside?: ComponentChildren;

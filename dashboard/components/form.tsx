@@ -15,11 +15,11 @@ export type FormProps = {
   /** Does it, and resolves to what is said then, if anything. */
   onSubmit: (fields: FormData) => Promise<string | undefined>;
   onDone?: () => void;
-  /** The button is no more important than others, or dangerous. */
+  /** The button is dangerous, or plain because another one is more important. */
   kind?: "danger" | "plain" | undefined;
   /** Nothing can be done yet, or nothing is to do. */
   isIdle?: boolean;
-  /** Leaves the form, as a second button and once it is done. */
+  /** Leaves the form. The button **Cancel** calls it, and the form itself after success. */
   cancel?: () => void;
   /** It may be left while it works: what is done goes on, or is aborted by whoever opened it. */
   canLeave?: boolean;

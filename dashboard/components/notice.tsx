@@ -43,7 +43,7 @@ export function Empty({ title, children }: { title: string; children?: Component
 
 type NoMatchProps = { title: string; path: string; query?: QueryValues; all: string };
 
-/** What a list shows that has entries, but none for its filters: a way to the others. */
+/** What a list shows when nothing matches its filters, with a link to all entries. */
 export function NoMatch({ title, path, query, all }: NoMatchProps) {
   return (
     <Empty title={title}>

@@ -33,7 +33,7 @@ export function Page({ title, about, actions, children }: PageProps) {
   );
 }
 
-/** Where what had the focus is gone, such as the row that was removed or the bar of a selection, people go on from the heading. */
+/** Gives the heading the focus when the element that had it disappears, such as a removed row or the bar of a selection. */
 function useKeptFocus(heading: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     let focused: EventTarget | null = null;

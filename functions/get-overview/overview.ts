@@ -106,7 +106,7 @@ const findingsOf = async (
   };
 };
 
-/** The breaches with the highest counts above 0, by id; first those of the highest level, if they have one. */
+/** The breaches with the highest counts above 0; where levels are given, those of the highest level first. */
 const mostOf = (
   counted: [number, number][],
   most: number,

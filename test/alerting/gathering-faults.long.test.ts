@@ -195,7 +195,7 @@ describe("the messages of a scan, while workers die, queues lose messages, recei
           const dueTimes = open.map(({ dueAt = "" }) => Date.parse(dueAt) + 300_000);
           vi.setSystemTime(isScanOver && open.length > 0 ? Math.max(soon, Math.min(...dueTimes)) : soon);
           if (isScanOver && failedEmails !== 0) {
-            // The sweep gives up a scan whose workers die again and again, and the next one finds the rest.
+            // The sweep gives up a scan whose workers die again and again, and the next scan finds the rest.
             await setEnabled(() => true);
             scanIds.push(await start(org, "manual", administrator));
           } else if (isScanOver) await setEnabled((name) => chance.draw(`round ${rounds}, ${name}`) < 0.7);

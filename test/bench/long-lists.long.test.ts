@@ -10,6 +10,6 @@ describe("with 100,000 findings pages of lists cost what the figures say", () =>
 
   test("every page of a list", () => expectPagesStored(seeded.bench));
 
-  // It reads every row, two minutes long where nothing else runs.
+  // It reads every row, which takes two minutes on a quiet machine.
   test("the audit of the seeded organization finds nothing", () => expectConsistent(seeded), 600_000);
 });

@@ -155,7 +155,7 @@ describe("Monday", () => {
       })`);
     const turns: Awaited<ReturnType<typeof turn>>[] = [];
     const fastest = () => Math.min(...turns.map((each) => each.milliseconds));
-    // What else the machine does makes most of them slower: on a busy one it takes more turns to see one that was not disturbed.
+    // Other work on the machine slows turns down. A busy machine needs more of them until one is undisturbed.
     for (let times = 0; times < 20 || (times < 120 && fastest() > 16); times += 1)
       for (const name of ["Next", "Previous"]) turns.push(await turn(name));
     // One more is the header Date. Every 20 seconds the clock of the page draws all rows again.

@@ -12,7 +12,7 @@ import { project } from "./markdown.ts";
 
 const page = readFileSync(join(project, "docs/integrations.md"), "utf8");
 
-/** The names of what `given` has besides these fields, which spaces separate. */
+/** The fields of `given` that are not among these, a text of names with spaces between them. */
 const unknown = (given: object, fields: string): string[] =>
   Object.keys(given).filter((name) => !fields.split(" ").includes(name));
 

@@ -25,7 +25,7 @@ export async function enableAll(ids: readonly number[], isActive: boolean): Prom
   );
 }
 
-/** Enables or disables one. */
+/** Enables or disables an address. */
 export async function enable({ id, email }: Email, isActive: boolean): Promise<void> {
   await call("PATCH /v1/emails/{id}", { path: { id }, body: { isActive } });
   say(`${email} is ${isActive ? "enabled" : "disabled"}.`);

@@ -57,7 +57,7 @@ describe("hostile files take linear time", () => {
   const ordinary = `email,name\n${"x,Somebody\n".repeat(80_000)}`;
 
   test.each(files)("%s", (_, text) => {
-    // An ordinary file takes 0.2 s on the machine on which 3 s were the limit. A busy machine makes both slower.
+    // Fifteen times an ordinary file is about three seconds on a quiet machine. A busy machine slows both down.
     const before = timeOf(ordinary);
     const hostile = timeOf(text);
     expect(hostile).toBeLessThan(15 * Math.max(before, timeOf(ordinary)));
