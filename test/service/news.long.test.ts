@@ -16,7 +16,7 @@ import { startOwnService } from "./own-service.ts";
 const organizationCount = 100;
 
 /** Schedules and waiting times pass this many times faster. HIBP's rate does not, so that it is this many times higher. */
-const speed = 10;
+const speed = 5;
 const rpm = 50;
 
 const targetMinutes = 10;
