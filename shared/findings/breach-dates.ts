@@ -1,6 +1,6 @@
 /**
- * When findings of each breach were first and last detected, in a row for each breach of an organization. Scans widen it before
- * they write findings, so that it never leaves one out, whoever dies. The removal of an e-mail does not narrow it.
+ * When findings of each breach were first and last detected, in a row for each breach of an organization. Scans extend these
+ * dates before they write findings, so they cover every finding even if the scan's worker dies. Removing an e-mail does not change them.
  */
 import { asRead } from "../aws/table/condition.ts";
 import { type Key, keys } from "../aws/table/keys.ts";

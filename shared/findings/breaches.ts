@@ -36,8 +36,8 @@ const orders: Record<FoundBreachOrder, Order> = {
 };
 
 /**
- * Two trips to the table, and one more with `q`. What it reads does not grow with the number of findings. It reads eventually consistent, as the
- * index by breach: what was found or acknowledged a moment ago can be missing.
+ * Takes two trips to the table, and one more with `q`, whatever the number of findings. Reads are eventually consistent: what was
+ * found or acknowledged a moment ago can be missing.
  */
 export const list = async (
   org: number,
@@ -80,7 +80,7 @@ export const get = async (org: number, breachId: number): Promise<FoundBreach> =
   return found;
 };
 
-/** Undefined without findings. Dates are written before findings: without them, the first finding came after the dates were read. */
+/** Undefined without findings. Without dates too: these are written before findings, so the first finding came after both were read. */
 const foundIn = (
   counted: counts.Counts,
   breachId: number,
@@ -91,11 +91,11 @@ const foundIn = (
   return { ...state, breachId, level: levelIn(counted, breachId), dates };
 };
 
-/** The highest severity that findings of a breach have: several while they follow a change of it. Without findings the lowest. */
+/** The highest severity of a breach's findings, which differ while a change is under way. Without findings the lowest. */
 export const levelIn = ({ byLevel }: counts.Counts, breachId: number): number =>
   Math.max(levelOf("low"), ...(byLevel.get(breachId)?.keys() ?? []));
 
-/** Those a part of whose title, name or domain it is. */
+/** The breaches whose title, name or domain contains the text. */
 const withPart = async (
   found: readonly Found[],
   part: string,

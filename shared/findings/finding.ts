@@ -44,8 +44,7 @@ type Described = { finding: Finding; row: Shown; breach: Breach };
 
 /**
  * Findings as clients see them, each with its row and breach: with the catalog's current details and the last check of their
- * e-mail. `emailsOf` reads the e-mails
- * whose rows are needed.
+ * e-mail. `emailsOf` reads the e-mails whose rows are needed.
  */
 export const described = async (
   org: number,

@@ -73,8 +73,9 @@ export const page = async (org: number, query: FindingQuery): Promise<Page> => {
 type Found = { rows: (FindingRecord | undefined)[]; total: number };
 
 /**
- * Newest first in any order: the findings of a breach have its severity. From the index by breach, which is eventually
- * consistent: a finding that was detected or acknowledged a moment ago can be missing. The total is exact where the counts tell it, and the index is then read up to the page. 14 read units for a thousand findings.
+ * Newest first in either order, since all findings of a breach have its severity. Reads the index by breach, which is eventually
+ * consistent: a finding that was detected or acknowledged a moment ago can be missing. Where the counts tell the total, it is exact
+ * and the index is read only up to the page. Takes 14 read units for a thousand findings.
  */
 const ofBreach = async (
   org: number,

@@ -83,7 +83,7 @@ export const newFinding = (
   >,
 ): FindingRow => ({ ...fields, breachPartition: breachPartition(org, fields.breachId) });
 
-/** The writes that delete findings, for one transaction. The others: as of counts. */
+/** The writes that delete findings, for one transaction. `others`: further changes that the counts need to know of. */
 export const deletions = (
   org: number,
   rows: readonly FindingRecord[],

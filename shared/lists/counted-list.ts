@@ -32,7 +32,7 @@ export type PageInput<G, J, Name extends string> = {
   join?: ((groups: G[]) => Promise<J>) | undefined;
 };
 
-/** Rows of a directory that `following` looks at: one request can read them, however many groups they count. */
+/** How many rows of a directory `following` looks at. One request can read them, however many groups they count. */
 const maximumBlocks = 31;
 
 const always = ["id", "group"] as const;

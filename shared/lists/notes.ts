@@ -14,7 +14,7 @@ import { firstIdOf } from "./blocks.ts";
 import { type Block, type Counts, type Note, type Notes, read } from "./directory.ts";
 import { hasOneOf, readBlock } from "./read-members.ts";
 
-/** With more members in each block, a page lies in few blocks, and these are read as ranges. */
+/** Groups with more members in each block need no note: a page of them lies in few blocks, which are read as ranges. */
 const maximumPerGroup = 32;
 
 /** Bounds what a filtered page reads of notes. The rarest groups are noted first. */
@@ -29,10 +29,10 @@ export const rowOfBlock = (block: number): number => Math.floor(block / blocksPe
 const concurrency = 25;
 const maximumRemoved = 100;
 
-/** Lists that grow with every scan. Scans are few, and deliveries are deleted with their channels. */
+/** The lists that get notes. The others stay short: scans are few, and deliveries are deleted with their channels. */
 export const notedKinds: readonly ListKind[] = ["EMAIL", "FINDING", "ACTIVITY"];
 
-/** Every counter of a block is read by every page, also one that is 0 for good. */
+/** Counters that are 0 are removed, because every page reads all counters of a block. */
 const dropZeros = async (
   org: number,
   kind: ListKind,

@@ -81,8 +81,8 @@ export const askUpstream = async (
 };
 
 /**
- * Asks HIBP for the breached aliases of a domain. "single": by this answer the domain is not covered. Says nothing about the key: the
- * look-ups that follow do.
+ * Asks HIBP for the breached aliases of a domain. "single": the subscription does not cover the domain. Whether the API key is
+ * valid shows in the look-ups that follow.
  */
 const askAboutDomain = async (
   domain: Domain,

@@ -63,7 +63,7 @@ export const firstOf = ({ found, gone, back, ...change }: EmailChange, size: num
   found: found.slice(0, Math.min(breachesPerEvent, Math.max(0, size - gone.length - back.length))),
 });
 
-/** The new findings of a pending change, of which alerts tell. `ids`: for them. */
+/** The new findings of a pending change, for its alerts. `ids`: the ids that were reserved for them. */
 export const foundOf = (
   grades: Grades,
   emailId: number,
@@ -82,8 +82,8 @@ export const foundOf = (
 export type OwnerTold = { deliveryId: number; findingIds: readonly number[] };
 
 /**
- * The writes of one e-mail's change. `detected`, `breachedEmails` and
- * `people`: of what further rows follow.
+ * The writes of one e-mail's change. `detected`, `breachedEmails` and `people` are what the counts have to add, whose rows the
+ * changes of several e-mails share.
  */
 export type ChangeWrites = {
   detected: CountedChange[];

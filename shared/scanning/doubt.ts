@@ -1,15 +1,15 @@
 /**
- * Answers of domain searches that are not believed at once: more likely than that people vanished from most of their
- * breaches is that HIBP answered for less than the whole domain.
+ * Answers of domain searches that are not believed at once. When most of what was known of a domain is missing from an answer,
+ * HIBP probably answered for less than the whole domain: people do not vanish from breaches.
  */
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import type { Email } from "../monitoring/emails/record.ts";
 import type { EmailChange } from "./compare-email.ts";
 
-/** A domain of which less was known may lose it at once: a single breach that HIBP withdraws can be that much. */
+/** Smaller answers are believed, because a single breach that HIBP withdraws can be most of what was known. */
 const minimumKnown = 20;
 
-/** What an answer made of a domain. `known`, `lost`: pairs of an e-mail and a breach, before the answer and not in it. */
+/** An answer beside what was known. `known`: pairs of an e-mail and a breach before the answer; `lost`: those that it lacks. */
 export type Tally = { emails: number; unchanged: number; known: number; lost: number };
 
 export const addEmail = (

@@ -11,7 +11,7 @@ import type { ScanRow } from "./record.ts";
 /** A chunk of a scan. `chunk` is its name: the ranges of e-mail ids that it is for. */
 export type ChunkKey = { org: number; scanId: number; batch: number; chunk: string };
 
-/** The most that the changes of a chunk take, in bytes of JSON: a row of the table takes 400 KB. */
+/** The largest size of a chunk's changes, in bytes of JSON. DynamoDB limits a row to 400 KB. */
 const chunkBytes = 80_000;
 
 /**

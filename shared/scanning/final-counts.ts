@@ -96,7 +96,7 @@ export const errorMessageOf = (
   return `${failedCount} of ${totalEmails} monitored emails could not be scanned and will be retried on the next scan${because}`;
 };
 
-/** The alerts of an ended scan: that it completed, and that something failed. */
+/** The alerts of a scan that has ended: one says that it completed, one that something failed. */
 export const alertsOf = (
   scanId: number,
   counts: FinalCounts,

@@ -66,7 +66,7 @@ export const renewLock = (org: number, scanId: number, fencingToken?: number): P
   );
 };
 
-/** Changes the lock if `expected` holds; gives whether it did. */
+/** Changes the lock if `expected` holds. Returns whether it did. */
 export const changeLock = async (
   org: number,
   set: Partial<ScanLock>,

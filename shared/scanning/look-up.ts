@@ -88,7 +88,7 @@ const takeStep = async (
   const answered = rows.slice(0, answers.length);
   const spareSeconds = Math.max(0, Math.min(maximumWaitSeconds, (remainingSeconds() - saveSeconds) / 2));
   const names = answers.flatMap((answer) => (answer instanceof UpstreamFailure ? [] : answer));
-  // A breach whose details HIBP does not give in time has its name for a title until the catalog's next sync.
+  // Where HIBP does not give a breach's details in time, the breach is shown by its name until the next sync.
   const breachIds = await catalog.idsFor(names, {
     waitSeconds: spareSeconds,
     callSeconds: Math.max(1, spareSeconds),

@@ -41,7 +41,7 @@ import { scans } from "./record.ts";
 /** How often an e-mail may change between its reading and its writing. */
 const maximumTries = 6;
 
-/** A change that is to be recorded: ids for its new findings, and how often the e-mail has changed meanwhile. */
+/** A change that is not recorded yet, with ids for its new findings. `tries`: how often the e-mail has changed meanwhile. */
 type Open = { change: EmailChange; ids: readonly Reserved[]; tries: number };
 
 /** As much of an open change as fits into a transaction: its writes, the deliveries of its alert, and what they tell. */
@@ -131,7 +131,7 @@ export const recordCheck = async (
       // The first write fails when the chunk is closed, every other one when its row changed after it was read.
       const closed = transaction.failed.find(({ index }) => index === 0);
       if (closed !== undefined) return (closed.item as ClosedChunk | undefined)?.skipped;
-      // What was told of a scan changes a few times in all, and no e-mail is to blame for it.
+      // The row of what the scan has told changes a few times in all. That is no fault of the e-mails, so it counts as no try.
       const told = toldOf(recording, group).length;
       const isAboutTold = transaction.failed.every(({ index }) => index <= told);
       const by = isAboutTold ? 0 : 1;

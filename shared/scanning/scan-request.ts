@@ -34,8 +34,8 @@ export const requestScan = async (org: number, type: ScanType, at: Date): Promis
 };
 
 /**
- * Requests a scan of every organization, each after the time that HIBP's rate `rpm` needs for the domains of those before it. What
- * would be later than `withinSeconds` is spread over this time once more.
+ * Requests a scan of every organization. Each starts after the time that HIBP's rate (`rpm`) takes to answer for the domains of the
+ * organizations before it. Where that exceeds `withinSeconds`, the scans are spread over these seconds again from the beginning.
  */
 export const requestScanOfAll = async (
   type: ScanType,

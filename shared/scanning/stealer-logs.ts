@@ -10,7 +10,7 @@ import type { Planner } from "./fencing-token.ts";
 /** `alias`: the part of the address before the @. */
 export type Compared = { domain: Domain; alias: string; change: EmailChange };
 
-/** What a planner needs after the last question: one request, and saving the batch. */
+/** The time that a planner needs after it has decided to ask: for one request, and to save the batch. */
 const reservedSeconds = 120;
 
 /**

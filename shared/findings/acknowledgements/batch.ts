@@ -96,10 +96,10 @@ const changesOf = (row: AcknowledgementRow, batch: readonly Candidate[]): Findin
     return { ...candidate, from, to, acknowledgment };
   });
 
-/** What somebody has acknowledged as less than high is looked at again when it rises to high or critical. */
+/** A finding that was acknowledged below high is open again when it rises to high or critical. */
 const isRaised = (before: number, after: number): boolean => before < after && after >= levelOf("high");
 
-/** The e-mails, each once for all of its findings and first of all; the findings with the counters of their blocks; the counts. */
+/** First one write for each e-mail, whatever number of its findings change; then the findings with their counters; then the counts. */
 const writesOf = (org: number, changes: readonly FindingChange[]): Write[] => [
   ...emailWrites(org, changes).map(({ write }) => write),
   ...findings.writes(
@@ -129,7 +129,7 @@ const emailWrites = (org: number, changes: readonly FindingChange[]): { emailId:
     const key = emails.key(org, emailId);
     const add = openDifferences(ofEmail);
     if (Object.keys(add).length > 0) return { emailId, write: { update: key, add, if: exists } };
-    // What stays acknowledged and has another severity is of no concern to the e-mail.
+    // The e-mail's row counts open findings, whatever their severity.
     const isStateSame = ofEmail.every(({ acknowledgment }) => acknowledgment === undefined);
     return isStateSame ? [] : { emailId, write: { check: key, if: exists } };
   });

@@ -43,7 +43,7 @@ export const readerOf = async (org: number, row: AcknowledgementRow): Promise<Re
   if (follows !== undefined) return byBreach(org, follows);
   if (selection === undefined) throw new Error("A request that is in progress has no selection");
   const isOpenMeant = purposeOf(row) === "acknowledge";
-  // What has changed after the request stays as it is, and what is open cannot be reopened.
+  // Findings that changed after the request stay as they are, and open ones cannot be reopened.
   const isMeant = ({ acknowledgedAt, severitySince = "" }: Candidate): boolean =>
     (acknowledgedAt === undefined ? isOpenMeant : acknowledgedAt <= slot.createdAt) &&
     severitySince <= slot.createdAt;
@@ -69,8 +69,8 @@ const byIds =
   };
 
 /**
- * Findings of a breach that have another severity. The index by breach is a moment behind: whoever looks at the counts again sees
- * what was missed (follow.ts).
+ * Findings of a breach that have another severity. The index by breach is a moment behind: follow.ts compares the counts again
+ * and finds what was missed.
  */
 const byBreach = async (
   org: number,

@@ -53,7 +53,7 @@ export const end = async (
   return written;
 };
 
-/** The findings of other breaches may have to follow, or the breach may have changed again: that is looked at next (follow.ts). */
+/** The service's lock stays: other breaches may have changed too, or the same one again, and follow.ts looks for them next. */
 const release = (
   org: number,
   row: AcknowledgementRow,

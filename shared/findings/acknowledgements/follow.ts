@@ -1,9 +1,9 @@
 /**
- * Findings follow the severity of their breach. The counts (lists/counts.ts) say which severities the findings of each breach have:
- * where one is another than the catalog's, a request of the service changes it, one breach after the other.
+ * When a breach changes its severity in the catalog, its findings get the new one. The counts say which severities the findings of
+ * each breach have. Where they differ from the catalog, the service itself makes a request like those of people, one breach at a time.
  *
- * The lock of these requests is written before the catalog changes (`announce`) and stays, due, until nothing differs. So no
- * change is forgotten, whoever dies.
+ * `announce` writes the lock of these requests before the catalog changes, and the lock stays due until nothing differs. So a
+ * change is made even if every process that knew of it dies.
  */
 import * as activity from "../../access/activity/activity.ts";
 import { service } from "../../access/activity/actor.ts";
@@ -18,20 +18,20 @@ import { grades, isRecorded } from "../../monitoring/hibp/breach-details.ts";
 import { type AcknowledgementRow, progress } from "./record.ts";
 import { wake } from "./wake.ts";
 
-/** The lock while no request is in progress. `announced`: how often the catalog has changed since the row is there. */
+/** The lock while no request is in progress. `announced`: how often the catalog has changed since the row was written. */
 export type FollowLock = { announced: number; dueShard: string; dueAt: string };
 
 /** How many organizations' rows are written at the same time. */
 const concurrency = 10;
 
-/** Says that findings of an organization may have to follow a breach. */
+/** Notes that findings of an organization may need another severity. */
 export const announcement = (org: number): Write => ({
   update: keys.severityLock(org),
   add: { announced: 1 },
   setOnce: { dueShard: dueShard("ACKNOWLEDGEMENT", org), dueAt: new Date().toISOString() },
 });
 
-/** Says so to every organization, before the catalog is changed. */
+/** Notes it for every organization, before the catalog is changed. */
 export const announce = async (): Promise<void> => {
   for await (const ids of organizations.everyId()) {
     for (const some of chunk(ids, concurrency)) {

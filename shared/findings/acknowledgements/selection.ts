@@ -1,8 +1,8 @@
 /**
  * What a request to acknowledge many findings is about: the findings that match at its time, and none that are detected later.
  *
- * Of scans that have ended everything is written, so the ids of scans tell what was there. A scan in progress still
- * writes findings, also with lower ids than some that are written already: of its findings the ids are noted.
+ * A scan that has ended writes nothing more, so its id is enough to select its findings. A scan in progress still writes
+ * findings, some with lower ids than those that exist already, so the ids of its findings are stored one by one.
  */
 
 import { chunk } from "../../aws/table/chunk.ts";

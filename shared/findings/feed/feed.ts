@@ -61,9 +61,9 @@ export const read = async (
  * What comes after a place, at most `limit` of each list. `passed`: the id up to which no findings are left. `isCut`: whether more than
  * this can be read at once.
  *
- * Scans have ascending ids of findings: an organization has one scan at a time, whose workers draw ids while it is in progress and write
- * nothing after its end. So findings whose ids were drawn at one moment are final, but for those of the scan that has the lock at that
- * moment, which come last. For that the head of the list is read together with the lock, and both before the list.
+ * An organization has one scan at a time, whose workers draw ids while it is in progress and write nothing after its end. So all
+ * findings with ids below the head of the list are final, except those of the scan that holds the lock, which have the highest ids.
+ * That is why the head and the lock are read together, before the list.
  */
 const following = async (org: number, place: Place, limit: number, now: Date) => {
   type HeadOrLock = { next?: number; scanId?: number; acknowledgementId?: number };
