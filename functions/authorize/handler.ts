@@ -48,7 +48,7 @@ const answer = async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatew
     const { refusal, retryAfterSeconds } = decision;
     const { status, error } = refusals[refusal];
     const isRefusedHere = status === 401 || status === 429;
-    // The access log has all that there is to say about an address, and a flood would fill two logs.
+    // The access log already has such a request, and a flood would fill a second log too.
     if (isRefusedHere && refusal !== "addressLimit") logRefused(event, decision, forLog);
     if (status === 401) throw new Error("Unauthorized");
     if (status === 429) {

@@ -1,4 +1,4 @@
-/** The state of an organization at a glance. Nothing here goes through findings or e-mails one by one. */
+/** The state of an organization at a glance, from counts and lists' directories. */
 
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";

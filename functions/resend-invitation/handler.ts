@@ -5,7 +5,7 @@ import { isMailSetUp } from "../../shared/aws/mail/setting.ts";
 import { resendInvitation } from "./endpoint.ts";
 
 export const handler = serve(resendInvitation, async ({ org, actor, path }) => {
-  /** Those of tries that were refused come first. */
+  /** Invitations of tries that were refused come first. */
   const mails: Prepared[] = [];
   const invitation = (user: users.User) => {
     const mail = prepareInvitation(org, user, actor.label);

@@ -118,7 +118,7 @@ const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): 
     });
     await table.remove(keys.directory(org, kind, block));
   }
-  // What is left are notes.
+  // Only notes are left.
   await deletePartition(keys.directory(org, kind, 0));
   return true;
 };

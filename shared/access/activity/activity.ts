@@ -22,7 +22,7 @@ export const slot = (org: number): Promise<Reserved> => reserveOne(org, "ACTIVIT
  */
 export const settledMilliseconds = 60_000;
 
-/** The SDK makes four tries of five seconds each of what begins by then (aws/table/clients.ts), and clocks differ. */
+/** A write that begins by then may take four tries of five seconds each (aws/table/clients.ts), and clocks differ. */
 const latestMilliseconds = settledMilliseconds / 2;
 
 /** When a write that belongs to a slot must have begun (ISO 8601). */

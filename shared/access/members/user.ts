@@ -197,7 +197,7 @@ export const change = (
 
 /**
  * Removes a user. The user's sessions end with the same transaction, since the authorizer reads the user's row;
- * their rows are deleted afterwards, and repeating a call that was cut off deletes the rest. `log` names who is
+ * their rows are deleted afterwards, and repeating an interrupted call deletes the rest. `log` names who is
  * shown in the activity log; without it nothing is logged. `also` are further writes of the transaction. Refuses
  * `lastAdmin` unless `force`.
  */

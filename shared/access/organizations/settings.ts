@@ -38,9 +38,9 @@ export const show = async (org: number, now: Date): Promise<z.infer<typeof organ
 };
 
 /**
- * Changes the name, or how often the organization is scanned; what changes nothing succeeds and is not logged. `reschedule` sets the
- * schedule and gives the time of its first scan; it runs before the row is written, so that who repeats a change that was cut off sets
- * both.
+ * Changes the name, or how often the organization is scanned. A change that changes nothing succeeds and is not logged. `reschedule`
+ * sets the schedule and returns the time of its first scan. It runs before the row is written, so that repeating an interrupted change
+ * sets both.
  */
 export const change = (
   org: number,

@@ -21,8 +21,7 @@ export const lifetimes = { link: 15 * 60, invitation: 7 * 24 * 60 * 60 } as cons
 export type Bearer = { email: string; organizationId?: number; userId?: number };
 
 /**
- * Who vouches for whoever has the link, beside the mailbox that it was sent to: the operator who made it, or the identity provider.
- * Absent: nobody.
+ * Who vouches for the person with the link, besides their mailbox: the operator who made it, or the identity provider. Absent: nobody.
  */
 export type Voucher = "operator" | "provider";
 
@@ -73,7 +72,7 @@ export const membershipsOf = async (bearer: Bearer): Promise<Membership[]> => {
   });
 };
 
-/** Whether an address alone opens nothing of the organization: people come by the identity provider, or a link of the operator. */
+/** Whether people sign in to the organization only by the identity provider, or by a link that the operator made. */
 export const needsVoucher = ({ organization }: Membership): boolean => organization.signIn === "provider";
 
 /** The condition that a row's time to live is not over: the table deletes rows some time after it. */

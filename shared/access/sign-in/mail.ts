@@ -22,7 +22,8 @@ export const deliver = async (mailId: string): Promise<void> => {
   const now = new Date();
   const bearer = bearerOf(mail);
   const memberships = isLate(mail, now) || !isMailSetUp() ? [] : await links.membershipsOf(bearer);
-  // To an organization that needs more than an address a link would lead nobody, but an invitation tells of it, and a notice has no token.
+  // A link alone does not open an organization that requires its identity provider. Invitations and notices are sent all the same:
+  // an invitation tells of the organization, and a notice has no token.
   const [membership] =
     mail.kind === "link" ? memberships.filter((each) => !links.needsVoucher(each)) : memberships;
   if (membership === undefined) return table.remove(key);

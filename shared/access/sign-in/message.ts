@@ -16,7 +16,7 @@ export const linkMessage = (url: string): LinkMessage =>
     ],
   });
 
-/** The mail to a new user. Without a token in its url it leads to the page on which one signs in. */
+/** The mail to a new user. If its url has no token, it leads to the page for signing in. */
 export const invitationMessage = (
   url: string,
   {

@@ -37,7 +37,7 @@ export const begin = async (org: number, userId: number, session: string, origin
   const options = await generateRegistrationOptions({
     rpName: "Breach Monitor",
     rpID: rpIdOf(origin),
-    // What browsers list passkeys by: an address may be a user of several organizations.
+    // Browsers list passkeys by this name, and one address may be a user of several organizations.
     userName: `${user.email} (${organization.name})`,
     userID: new TextEncoder().encode(`${org}.${userId}`),
     timeout: challengeSeconds * 1_000,

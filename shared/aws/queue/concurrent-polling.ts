@@ -120,7 +120,7 @@ const parse = <Q extends QueueName>(name: Q, body: string): Parsed<Q> => {
 
 /**
  * Throws the first error, if there is one, so that Lambda and the alarm see a failed invocation. Lambda then deletes no message of the
- * batch, so that those that did not fail are deleted here.
+ * batch, so this function deletes those that did not fail.
  */
 const throwFailure = async (
   records: readonly queue.Received[],

@@ -14,7 +14,7 @@ export class TransactionBudget {
     this.#rows = new Set(writes.map(rowOf));
   }
 
-  /** Takes all of these writes, or none when they do not fit any more; says whether it has taken them. */
+  /** Takes all of these writes, or none if they do not all fit. Returns whether it has taken them. */
   take(writes: readonly Write[]): boolean {
     const added = new Set(writes.map(rowOf).filter((row) => !this.#rows.has(row)));
     if (this.#rows.size + added.size > maxTransactionWrites) return false;

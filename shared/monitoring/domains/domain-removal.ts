@@ -1,7 +1,6 @@
 /**
- * Removal of a domain without e-mails. It is marked first, so that no e-mail can be added to it; only then it is certain that it has
- * none. A row that is due lets the sweep finish, or undo, a removal that was cut off; afterwards it stays, as a note that the domain was
- * removed.
+ * Removal of a domain without e-mails. The domain is marked first, so that no e-mail can be added while its e-mails are counted.
+ * A due row lets the sweep finish or undo a removal that was interrupted. The row stays afterwards and says that the domain was removed.
  */
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
@@ -40,7 +39,7 @@ export const remove = async (org: number, id: number, actor: Actor): Promise<voi
   if ((await finish(org, id)) === "in use") throw new Refusal("domainInUse");
 };
 
-/** Finishes or undoes a removal that was cut off; nothing happens if it is over already. */
+/** Finishes or undoes a removal that was interrupted. Does nothing if the removal has ended. */
 export const resume = async (org: number, id: number): Promise<void> => {
   await finish(org, id);
 };

@@ -38,7 +38,7 @@ export type Domain = {
   planState?: PlanState;
   /** Why `planState` is "single" or "failed": what HIBP said, or that its answer is not believed (scanning/doubt.ts). */
   planReason?: NoSearch | UpstreamFailureKind | "doubted";
-  /** The scan whose answer lacked too much of what was known to be believed, until an answer is. */
+  /** The first scan whose answer was not believed, because it lacked too much of what was known. Removed once an answer is believed. */
   doubtedByScan?: number;
   /** Why HIBP does not search the domain any more, though it did before; until it does again. */
   lostSearch?: NoSearch;

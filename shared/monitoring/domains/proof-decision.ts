@@ -14,7 +14,7 @@ import { claim, isClaimOf, isProof, type ProvenDomain, provenDomain, release } f
 
 /**
  * Prepares a message to the people of an organization: `writes` belong into the transaction of what happened, and `send` comes after it.
- * Whoever calls passes it, because alerting knows domains and not the other way round.
+ * It is a parameter because alerting imports domains, so domains cannot import alerting.
  */
 export type Tell = (
   org: number,

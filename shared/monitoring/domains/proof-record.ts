@@ -32,7 +32,7 @@ export const isProof = (domain: Pick<Domain, "name" | "proofToken">, values: rea
   );
 };
 
-/** A zone that holds a domain has few labels less. */
+/** How many labels a domain has more than its zone, at most. */
 const maximumZones = 3;
 
 /**

@@ -57,7 +57,7 @@ export type ProofIntervals = { daySeconds: number; lossSeconds: number };
 /** DNS that did not answer is asked again after this part of a day. */
 const retriesPerDay = 24;
 
-/** The daily look-up of a due domain. What another look-up has done within a day, or an operator, puts it off. */
+/** The daily look-up of a due domain. It is postponed when somebody has looked the record up within a day, or an operator decides. */
 export const recheck = async (
   key: Key,
   { daySeconds, lossSeconds }: ProofIntervals,

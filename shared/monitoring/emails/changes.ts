@@ -84,7 +84,7 @@ export const changeOf = (
   };
 };
 
-/** Enabled: scans in progress leave it out. Disabled: its domain's later checks do not count for it. */
+/** Scans in progress leave out an e-mail that is enabled. Later checks of its domain do not count for one that is disabled. */
 const switchOf = (row: Email, isActive: boolean, domain: domains.Domain | undefined) => {
   if (domain === undefined) throw new Error("Enabling or disabling an e-mail needs its domain");
   return isActive ? { afterScan: domain.plannedByScan } : { lastScannedAt: lastScannedAt(row, domain) };
@@ -119,8 +119,8 @@ type Bulk<Item, Writes extends EmailWrites> = {
   summaryOf: (done: readonly Writes[]) => string;
   actor: Actor;
   /**
-   * The writes of each of these items, in their order, undefined where there is nothing to do. `isRetry`: what they were made from the last time is out
-   * of date. Throws refusals.
+   * The writes of each of these items, in their order, undefined where there is nothing to do. `isRetry`: a row that they were
+   * made from has changed since. Throws refusals.
    */
   writesOf: (
     items: readonly Item[],
@@ -135,8 +135,8 @@ type Bulk<Item, Writes extends EmailWrites> = {
 const itemsAtOnce = table.maxTransactionWrites / 2;
 
 /**
- * Adds, changes or removes many e-mails, in one transaction after another, and gives what was done. They have one log entry, whose
- * summary each transaction changes, so that the log agrees with what was done wherever it is cut off.
+ * Adds, changes or removes many e-mails, in one transaction after another, and returns what was done. Each transaction also changes
+ * the summary of their one log entry, so that the log is right even if the process dies in between.
  */
 export const inBulk = async <Item, Writes extends EmailWrites>(
   org: number,

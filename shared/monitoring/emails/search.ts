@@ -59,7 +59,7 @@ type Reference = { emailId: number; domainId: number };
 
 const rowsFrom = <Row>({ pk, sk }: Key): Promise<Row[]> => table.query<Row>({ pk, prefix: sk });
 
-/** E-mails whose owner's name has, for each of these words, a word that begins with it. */
+/** E-mails in whose owner's name each of these words begins a word. */
 const findByWords = async (org: number, words: readonly string[]): Promise<Reference[]> => {
   const longest = words.toSorted((one, other) => other.length - one.length)[0] ?? "";
   if (!isLongEnough(longest)) return [];

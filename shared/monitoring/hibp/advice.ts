@@ -3,7 +3,7 @@ import { type Exposure, type Topic, topicOf } from "./severity.ts";
 
 export type Advice = { title: string; steps: string[] };
 
-/** More is read by nobody. */
+/** People do not read more than this. */
 const maximumAdvice = 4;
 
 const infected: Advice = {

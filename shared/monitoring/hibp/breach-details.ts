@@ -99,7 +99,7 @@ export const readNames = async (options: { consistent?: boolean } = {}): Promise
   return new Map(rows.map((row) => [row.sk.slice(prefix.length), row]));
 };
 
-/** The same, as `details`: read once by this instance as long as the catalog has this version. */
+/** The same, from this instance's cache as long as the catalog has this version. */
 export const names = async (catalogVersion: string | undefined): Promise<Map<string, NameRow>> => {
   const known = cacheOf(catalogVersion);
   known.names ??= await readNames({ consistent: false });
@@ -109,7 +109,7 @@ export const names = async (catalogVersion: string | undefined): Promise<Map<str
 /** The severity of a breach as a level, and whether HIBP says that it is sensitive. */
 export type Grade = { level: number; isSensitive: boolean };
 
-/** id → grade, without ids that are unknown. Never behind a sync, so that what is written by it is not either. */
+/** id → grade, without ids that are unknown. Strongly consistent, because findings are written with these severities. */
 export const grades = async (breachIds: Iterable<number>): Promise<Map<number, Grade>> => {
   const ids = [...new Set(breachIds)];
   const settled = await version({ consistent: true });

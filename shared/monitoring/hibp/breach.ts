@@ -30,7 +30,7 @@ export type Breach = {
   isStealerLog: boolean;
   attribution: string | null;
   logoPath: string | null;
-  /** Follows from the others (severity.ts). Stored, so that the findings of a breach follow a row and not a release. */
+  /** Computed from the other fields (severity.ts). Stored, so that findings get a new severity when a row changes, and not with a release. */
   severity: Severity;
 };
 
@@ -108,7 +108,7 @@ const hibpForm = z.object({
 
 type HibpForm = z.output<typeof hibpForm>;
 
-/** Fields have HIBP's names here, but for the case of the first letter. */
+/** The fields have HIBP's names, with a small first letter. */
 const detailsIn = (form: HibpForm): BreachDetails => {
   const details = Object.fromEntries(
     Object.entries(form).map(([name, value]) => [name.charAt(0).toLowerCase() + name.slice(1), value]),

@@ -63,8 +63,8 @@ export const takeTurn = async (latest: BreachDetails | undefined, everySeconds: 
 };
 
 /**
- * Brings the catalog up to date with HIBP's list. `latest` belongs to the list, even where a cache on the way still has the list
- * without it. Calls `announce` with the news, if there are any, before it records them as known: a crash can repeat an
+ * Brings the catalog up to date with HIBP's list. `latest` is added to the list where a cache between HIBP and us still gives the
+ * list without it. Calls `announce` with the news, if there are any, before it records them as known: a crash can repeat an
  * announcement but never lose one.
  * @throws UpstreamFailure; the catalog then stays as it is.
  */
@@ -114,8 +114,8 @@ export const ids = async (): Promise<Map<string, number>> => {
 };
 
 /**
- * An answer may name a few breaches that HIBP's list does not have yet. More of them are no breaches: the catalog keeps every name for
- * good, and each would become a finding.
+ * How many breaches an answer may name that are not in HIBP's list yet. More than these are surely a mistake, and the catalog would
+ * keep each name for good and make findings of it.
  */
 const maximumUnlisted = 100;
 

@@ -2,7 +2,7 @@
 import type { SubscribedDomain, SubscriptionStatus } from "./hibp.ts";
 import { type NoSearch, noSearchInWords, type PlanNotice } from "./subscription-state.ts";
 
-/** A plan is nearly full from this share of its size on. */
+/** The share of its size from which a plan counts as nearly full. */
 const nearlyFull = 0.9;
 
 /** Domains that notices say are nearly too large, the largest first: one row holds all notices. */
@@ -11,7 +11,7 @@ const maximumLarge = 200;
 /** Days before the end of the subscription. */
 const warnings = [7, 30];
 
-/** What the last answers about the plan give reason to say. `hasSeveral`: whether there is more than one organization. */
+/** The notices that follow from HIBP's last answers about the plan. `hasSeveral`: there is more than one organization. */
 export const planNotices = (
   status: Partial<SubscriptionStatus>,
   listed: readonly SubscribedDomain[],

@@ -70,7 +70,7 @@ const headingsOf = (
 
 const lineEnds = ["\r\n", "\n", "\r"];
 
-/** The records as the quotes of the file group its cells, but for those that a stray quote has made of several. */
+/** The records by the quotes of the file. Records that a stray quote has joined are read again without quotes. */
 const recordsOf = (text: string): string[][] => {
   const delimiter = delimiterOf(text);
   const withoutStray = (part: string): string[][] => parsed(withoutStrayQuotes(part), delimiter);

@@ -1,7 +1,7 @@
 /**
- * Deletion of a team, which leaves its e-mails without a team. The team goes first, so that no e-mail can come into it any more; then
- * its e-mails are moved, many to a transaction. A row that is due lets the sweep go on where that was cut off; afterwards it stays, as a
- * note that the team was deleted.
+ * Deletion of a team, which leaves its e-mails without a team. The team is deleted first, so that no e-mail can be added to it; then
+ * its e-mails are moved, many to a transaction. A due row lets the sweep continue where that was interrupted. The row stays
+ * afterwards and says that the team was deleted.
  */
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
@@ -60,7 +60,7 @@ export const remove = async (org: number, id: number, actor: Actor): Promise<voi
   }
 };
 
-/** Goes on with a deletion that was cut off; nothing happens if it is over. */
+/** Continues a deletion that was interrupted. Does nothing if it has ended. */
 export const resume = async (org: number, id: number, mayGoOn: () => boolean): Promise<void> => {
   const removal = await table.get<{ dueAt?: string }>(keys.teamRemoval(org, id));
   if (removal?.dueAt !== undefined) await moveEmails(org, id, mayGoOn);

@@ -56,7 +56,7 @@ export const create = async (
   return team;
 };
 
-/** A name that the team has already succeeds and is not logged. Refuses `teamNotFound` and `teamExists`. */
+/** To give a team the name that it has succeeds and is not logged. Refuses `teamNotFound` and `teamExists`. */
 export const rename = (org: number, id: number, name: string, actor: Actor): Promise<void> =>
   withOptimisticRetry(async () => {
     const team = await get(org, id);
@@ -90,7 +90,7 @@ export const mustExist = (org: number, id: number): Write => ({
   refusal: "teamNotFound",
 });
 
-/** The same for whoever then looks again which team to take. */
+/** The same for callers who choose a team again when the check fails. */
 export const isThere = (org: number, id: number): Write => ({ check: keys.team(org, id), if: exists });
 
 export const list = (org: number): Promise<Team[]> => table.query({ pk: keys.team(org, 0).pk });

@@ -17,8 +17,8 @@ export const quote = async (org: number, ids: readonly number[]): Promise<Quote>
   (await planOf(org, await addressesOf(org, ids))).quote;
 
 /**
- * Watches addresses, as an import does; those that are watched by now, or have left the list, are skipped. Refuses as `quote`, before
- * anything is done. Whatever it leaves when it is cut off, the next scan takes off the list.
+ * Watches addresses as an import does. Skips those that are watched by now or have left the list. Refuses what `quote` refuses, before
+ * anything is done. If it is interrupted, the next scan removes from the list what is watched by then.
  */
 export const watch = async (
   org: number,
@@ -38,7 +38,8 @@ export const watch = async (
 };
 
 /**
- * Ignores addresses, of which nothing but the address is kept then, or ends that: the next scan says again what is known of them.
+ * Ignores addresses, or stops ignoring them. Nothing but the address is kept of an ignored one, and after it the next scan fills in
+ * again what is known.
  * Addresses that have left the list are skipped. Refuses `unwatchedNotFound` before anything is done.
  */
 export const ignore = async (

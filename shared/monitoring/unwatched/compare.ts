@@ -27,8 +27,8 @@ type Answer = { domain: Domain; breachNames: ReadonlyMap<string, readonly string
 export type Known = { watched: ReadonlySet<string>; breachIds: ReadonlyMap<string, number> };
 
 /**
- * Brings the unwatched addresses of domains in line with the answers about them. May be cut off and repeated: the digest that says that
- * an answer was compared is written last. Does nothing for a domain that the scan has not claimed any more.
+ * Updates the unwatched addresses of domains by the answers about them. It may be interrupted and repeated, because the digest that
+ * says that an answer was compared is written last. Does nothing for a domain that the scan has lost.
  */
 export const compareAll = async (org: number, answers: readonly Answer[], known: Known): Promise<void> => {
   if (answers.length === 0) return;
@@ -123,7 +123,7 @@ const claimOf = (org: number, { id, plannedByScan, planAt = "" }: Domain): Write
   ),
 });
 
-/** What is to be in the list, by the order of `aliases`. What an import would refuse is left out: nobody could watch it. */
+/** What the list must hold, in the order of `aliases`, without addresses that an import would refuse: nobody could watch them. */
 const wantedOf = (
   answer: Answer,
   aliases: readonly string[],
@@ -141,7 +141,7 @@ const wantedOf = (
     return [{ alias, state: isSub ? "sub" : "open", found }];
   });
 
-/** A bucket as it is to be. What is ignored stays so until somebody watches it, whether HIBP names it or not. */
+/** A bucket as it must be. An ignored address stays ignored until somebody watches it, even if HIBP no longer names it. */
 const merged = (
   { entries, next: firstNew }: Bucket,
   wanted: readonly Wanted[],

@@ -11,8 +11,8 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 
 /**
- * "open": nobody watches it. "ignored": nor does anybody want to hear of it; only what is needed to ignore it is kept. "sub": it is
- * like `ada+shop@`, and `ada@` is watched. "erased": whose it is wanted to be forgotten, so that answers about it are not kept.
+ * "open": nobody watches it. "ignored": somebody has said so, and only what is needed to ignore it is kept. "sub": it is like
+ * `ada+shop@`, and `ada@` is watched. "erased": its owner asked to be forgotten, so answers about it are not kept.
  */
 export type State = "open" | "ignored" | "sub" | "erased";
 
@@ -22,7 +22,7 @@ export type Entry = {
   /** Its number in the bucket, which is never used again. */
   number: number;
   state: State;
-  /** What HIBP says of it; absent of ignored ones, and of those that were ignored until the next scan. */
+  /** What HIBP says of it. Absent while it is ignored, and after that until the next scan. */
   found?: Found | undefined;
 };
 
@@ -119,8 +119,8 @@ export const countIn = (entries: readonly Entry[], state: State): number =>
   entries.filter((entry) => entry.state === state).length;
 
 /**
- * The writes that change buckets of a domain from what was read; they fail when one of them has changed since. `agrees`: they agree
- * with the answer after this change as before it.
+ * The writes that change buckets of a domain; they fail when a bucket has changed since it was read. `agrees`: the buckets agree with
+ * the latest answer after this change as they did before.
  */
 export const writesOf = (
   org: number,
@@ -168,7 +168,7 @@ export const erase = (org: number, domainId: number, address: string): Promise<v
     await table.transact(writesOf(org, domainId, [{ before, after: { next: before.next + 1, entries } }]));
   });
 
-/** Removes all of a domain whose planners can write none any more. */
+/** Removes all of a domain, once no planner can add any. */
 export const removeAll = async (org: number, domainId: number): Promise<void> => {
   const { pk } = keys.unwatched(org, domainId, 0);
   for (const row of await table.query<Key>({ pk, project: ["pk", "sk"] })) await table.remove(row);

@@ -23,7 +23,7 @@ type Recounted = {
   dates: Map<number, breachDates.Dates>;
 };
 
-/** What the counts should be, by attribute, and what else follows from what is counted. Reads all of it. */
+/** What the counts should be, by attribute, and the other rows that are computed from the same members. Reads all members. */
 const recount = async (org: number): Promise<Recounted> => {
   const sums = new Map<string, number>();
   const newByDay: Recounted["newByDay"] = new Map();
@@ -100,7 +100,7 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
   const ofBreaches = await Promise.all(
     [...dates].map(([breachId, each]) => {
       const known = knownDates.get(breachId);
-      // Where e-mails were removed they reach further than the findings that are left.
+      // Removing e-mails leaves the dates as they were, so they may reach beyond those of the findings that are left.
       const holds = breachDates.union(each, known);
       return compare(
         { kind: "breach", id: breachId },

@@ -1,4 +1,4 @@
-/** Rows that follow from other rows: how they differ from what they must hold, and how they are set right. */
+/** Rows that can be computed from other rows: how they differ from what they must hold, and how they are repaired. */
 import { allOf, asRead, exists, type Item, type Write } from "../../aws/table/condition.ts";
 import type { Key } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";

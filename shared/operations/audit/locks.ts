@@ -21,7 +21,7 @@ type Work = {
   due: DueKind;
   key: Key;
   lock: ({ id: number } & Item) | undefined;
-  /** What is in progress: for a transaction, that it still is. */
+  /** What is in progress, by id: the check, for a transaction, that it still is. */
   inProgress: ReadonlyMap<number, Write>;
   newLock: (id: number) => Item;
 };

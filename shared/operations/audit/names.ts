@@ -93,7 +93,7 @@ export const compareAllNames = async (org: number): Promise<Problem[]> => {
 
 /** Things whose names are unique, and the rows of their names. */
 type Names<Attribute extends string> = {
-  /** The things that have a name. `isThere`: for a transaction, that the thing still has it; `also`: what else the name's row holds. */
+  /** The things that have a name. `isThere`: the condition that the thing still has it; `also`: what else the name's row holds. */
   claims: readonly { id: number; name: string; isThere: Write; also?: Item }[];
   /** By name; undefined: there is none. */
   rows: ReadonlyMap<string, (Record<Attribute, number> & { organizationId?: number }) | undefined>;

@@ -1,6 +1,6 @@
 /**
- * Erases an e-mail address from every row of every organization: what is of the address goes, and texts that mention it are kept
- * without it. It may be interrupted and repeated: each time it finds what is still there.
+ * Erases an e-mail address from every row of every organization: rows about the address are deleted, and texts that mention it are
+ * kept without it. It may be interrupted and repeated, because each time it finds what is still there.
  */
 import type { Actor } from "../../access/activity/actor.ts";
 import type { User } from "../../access/members/user.ts";
@@ -52,7 +52,7 @@ export const erase = async (address: string, options: Options): Promise<Trace[]>
     const found = await find(mention, options);
     if (options.dryRun) return found.map((row) => ({ ...nameOf(row), outcome: "found", ...findingsOf(row) }));
     if (found.length === 0) return traces;
-    // What is removed as a whole takes other rows along, so it goes before texts are changed.
+    // Removals delete other rows too, so they come before texts are changed.
     for (const row of found.toSorted((one, other) => orderOf(one) - orderOf(other))) {
       const outcome = await eraseFrom(row, address, mention, options.actor);
       if (outcome !== undefined) traces.push({ ...nameOf(row), outcome, ...findingsOf(row) });
@@ -103,7 +103,7 @@ const findingsOf = (row: Row): { findings?: number } =>
 const removedFirst = ["EMAIL", "USER", "CHANNEL"];
 const orderOf = (row: Row): number => (removedFirst.includes(kindOf(row)) ? 0 : 1);
 
-/** Rows that are of one address: without it they are of nobody. */
+/** Rows about a single address, which mean nothing without it. */
 const ofOneAddress = [
   "SESSION",
   "SIGN-IN-LINK",

@@ -1,4 +1,4 @@
-/** All that is of an organization, without secrets: what it may ask for, and take elsewhere. */
+/** Everything about an organization except secrets, which it may ask for and take elsewhere. */
 import { entries } from "../../access/activity/activity.ts";
 import * as apiKeys from "../../access/keys/api-key.ts";
 import type { User } from "../../access/members/user.ts";
@@ -21,7 +21,7 @@ import { scans } from "../../scanning/record.ts";
 /** One line of the export. `kind` says what it is; the rest are its fields. */
 export type Line = { kind: string } & Item;
 
-/** What of a stored row is of use to nobody but the service. */
+/** Attributes of rows that only the service needs. */
 const internal = [
   "pk",
   "sk",
