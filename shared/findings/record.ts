@@ -23,8 +23,8 @@ export type FindingRow = {
   lastSeenAt?: string;
   /** Websites whose logins a stealer log has of the address, when it was found; at most 50. */
   stealerLogDomains?: string[];
-  /** When its owner was last told of it (ISO 8601). */
-  toldAt?: string;
+  /** Id of the latest delivery that tells its owner of it, which says whether and when it was sent. */
+  toldBy?: number;
   /** When it last followed a change of its breach's severity (ISO 8601); none if it never did. */
   severitySince?: string;
   acknowledgment?: {
@@ -79,7 +79,7 @@ export const newFinding = (
   org: number,
   fields: Pick<
     FindingRow,
-    "emailId" | "email" | "domainId" | "breachId" | "firstDetectedAt" | "stealerLogDomains" | "toldAt"
+    "emailId" | "email" | "domainId" | "breachId" | "firstDetectedAt" | "stealerLogDomains" | "toldBy"
   >,
 ): FindingRow => ({ ...fields, breachPartition: breachPartition(org, fields.breachId) });
 

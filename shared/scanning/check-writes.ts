@@ -154,7 +154,7 @@ export const writesOfChange = (
           domainId: group.domainId,
           breachId,
           firstDetectedAt: checkedAt,
-          ...(ownerTold?.findingIds.includes(id.id) && { toldAt: id.createdAt }),
+          ...(ownerTold?.findingIds.includes(id.id) && { toldBy: ownerTold.deliveryId }),
           ...(stealerLogs?.breachIds.includes(breachId) && { stealerLogDomains: stealerLogs.domains }),
         }),
       ),

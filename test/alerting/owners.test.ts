@@ -70,10 +70,11 @@ const refuse = async (org: number, address: string): Promise<void> => {
   expect(await setConsent(addressee?.token ?? "", "refused")).toBe(true);
 };
 
-/** From now on it is a day later, until the end of the test. */
-const letDayPass = (): void => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 24 * 3600_000 + 1_000 });
+/** From now on it is so much later, until the end of the test. */
+const letHoursPass = (hours: number): void => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hours * 3600_000 + 1_000 });
 };
+const letDayPass = (): void => letHoursPass(24);
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -320,6 +321,33 @@ describe("a message on its way", () => {
     if (row !== undefined) await attemptOf(org, row);
     expect(await sendAll()).toHaveLength(1);
     expect(await tell(org)).toBe(0);
+  });
+
+  test("that arrives after a later one is not sent once more by hand", async () => {
+    const org = await organizationOf(2);
+    await createTelling(org);
+    await organizations.setMailBudget(org, { hour: 0, day: 0 });
+    await scan(org, { 0: ["Alpha"] });
+    const [early] = await toOwners(org);
+    letHoursPass(10);
+    await scan(org, { 0: ["Alpha", "Beta"] });
+    await takeMessages("deliveries");
+    letHoursPass(10);
+    await organizations.setMailBudget(org, { hour: 500, day: 2_000 });
+    for (const row of await toOwners(org)) await attemptOf(org, row);
+    expect((await toOwners(org)).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
+    letHoursPass(5);
+    const ids = early?.event.type === "owner" ? early.event.email.findingIds : [];
+    expect(await tell(org, ids)).toBe(0);
+    letHoursPass(20);
+    expect(await tell(org)).toBe(1);
+  });
+
+  test("that was discarded since there was nobody to tell has told nobody", async () => {
+    const { org } = await toldBut((org) => disable(org, 0));
+    const [row] = await findingsOf(org);
+    await changeMany(org, [row?.emailId ?? 0], { isActive: true }, administrator);
+    expect(await tell(org)).toBe(1);
   });
 
   test("that was given up and told again by hand is not sent when it is retried", async () => {

@@ -10,14 +10,7 @@ import { type FindingRecord, findings } from "../../findings/record.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
-import {
-  type Delivery,
-  deliveries,
-  type OwnerEvent,
-  type Raised,
-  raiseFor,
-  reserveIds,
-} from "../deliveries/delivery.ts";
+import { deliveries, type OwnerEvent, type Raised, raiseFor, reserveIds } from "../deliveries/delivery.ts";
 import { enqueueAlerts } from "../deliveries/enqueue.ts";
 import { consentsOf } from "../recipients/recipient.ts";
 import { eventFor, ownersChannel } from "./owner.ts";
@@ -92,51 +85,41 @@ type Due = { email: Email; rows: FindingRecord[]; event: OwnerEvent };
 type Prepared = Due & { raised: Raised };
 
 /** Conditions on what was read: nobody is told twice, and no e-mail that was disabled or removed meanwhile. */
-const writesOf = (org: number, prepared: readonly Prepared[]): Write[] => {
-  const toldAt = new Date().toISOString();
-  return [
-    ...emails.writes(
-      org,
-      prepared.map(({ email, raised }) =>
-        emails.change(org, email.id, {
-          from: emails.groupOf(email),
-          set: { ownerDelivery: raised.messages[0]?.message.deliveryId },
-        }),
-      ),
+const writesOf = (org: number, prepared: readonly Prepared[]): Write[] => [
+  ...emails.writes(
+    org,
+    prepared.map(({ email, raised }) =>
+      emails.change(org, email.id, {
+        from: emails.groupOf(email),
+        set: { ownerDelivery: raised.messages[0]?.message.deliveryId },
+      }),
     ),
-    ...prepared.flatMap(({ rows }) =>
-      rows.map(
-        (row): Write => ({
-          update: findings.key(org, row.id),
-          set: { toldAt },
-          if: asRead({ emailId: row.emailId, toldAt: row.toldAt }),
-        }),
-      ),
+  ),
+  ...prepared.flatMap(({ rows, raised }) =>
+    rows.map(
+      (row): Write => ({
+        update: findings.key(org, row.id),
+        set: { toldBy: raised.messages[0]?.message.deliveryId },
+        if: asRead({ emailId: row.emailId, toldBy: row.toldBy }),
+      }),
     ),
-    ...deliveries.writes(
-      org,
-      prepared.flatMap(({ raised }) => raised.writes),
-    ),
-  ];
-};
+  ),
+  ...deliveries.writes(
+    org,
+    prepared.flatMap(({ raised }) => raised.writes),
+  ),
+];
 
 /** Whom to tell of what, in one message each. Not `isAll`: somebody has more findings than that. */
 const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[]; isAll: boolean }> => {
-  const latest = new Date(Date.now() - againAfterMilliseconds).toISOString();
-  const rows = (await findings.getMany(org, ids)).filter((row) => row !== undefined);
-  const untold = rows.filter(({ toldAt = "" }) => toldAt <= latest);
+  const untold = await untoldOf(org, ids);
   const [reachable, grades] = await Promise.all([
     reachableOf(org, [...new Set(untold.map(({ emailId }) => emailId))]),
     breachDetails.grades(untold.map(({ breachId }) => breachId)),
   ]);
-  const messages = await deliveries.getMany(
-    org,
-    reachable.map(({ ownerDelivery = 0 }) => ownerDelivery),
-  );
   let isAll = true;
-  const due = reachable.flatMap((email, index): Due[] => {
-    const toldLate = findingsToldLate(messages[index], latest);
-    const ofEmail = untold.filter(({ id, emailId }) => emailId === email.id && !toldLate.includes(id));
+  const due = reachable.flatMap((email): Due[] => {
+    const ofEmail = untold.filter(({ emailId }) => emailId === email.id);
     const breaches = ofEmail.flatMap(({ id, breachId }) => {
       const grade = grades.get(breachId);
       return grade === undefined || grade.isSensitive ? [] : [{ findingId: id, breachId, ...grade }];
@@ -149,11 +132,17 @@ const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[];
   return { due, isAll };
 };
 
-/** The findings of a message that had to wait: it is still on its way, or has arrived since `latest`. */
-const findingsToldLate = (message: Delivery | undefined, latest: string): readonly number[] => {
-  if (message?.event.type !== "owner") return [];
-  const hasArrived = message.status === "delivered" && (message.lastAttemptAt ?? "") > latest;
-  return message.dueAt !== undefined || hasArrived ? message.event.email.findingIds : [];
+/** Those of the findings that no message is on its way about, and none was sent about within a day; SES may have taken one that seemed to fail. */
+const untoldOf = async (org: number, ids: readonly number[]): Promise<FindingRecord[]> => {
+  const latest = new Date(Date.now() - againAfterMilliseconds).toISOString();
+  const rows = (await findings.getMany(org, ids)).filter((row) => row !== undefined);
+  const messages = await deliveries.getMany(org, [...new Set(rows.flatMap(({ toldBy }) => toldBy ?? []))]);
+  const told = messages.flatMap((message) =>
+    message !== undefined && (message.dueAt !== undefined || (message.lastAttemptAt ?? "") > latest)
+      ? [message.id]
+      : [],
+  );
+  return rows.filter(({ toldBy }) => toldBy === undefined || !told.includes(toldBy));
 };
 
 /** Those of the e-mails that are active, of a verified domain, and whose owners have not unsubscribed. */

@@ -19,7 +19,6 @@ import {
   type Notice,
   type NoticeContext,
 } from "./notice.ts";
-import { stealerLogDomains } from "./report.ts";
 
 type OwnersBreach = Breach & { stealerLogDomains?: string[] | undefined };
 
@@ -28,49 +27,33 @@ export type OwnerReport = { kind: "owner"; address: string; breaches: OwnersBrea
 
 /**
  * Undefined: there is nobody to tell. The address was removed or disabled, its domain is no longer verified, what leaked is sensitive, or a later
- * message has told it, since the delivery was created.
+ * message tells it, since the delivery was created. A delivery that is over is read as it was sent.
  */
 export const readOwnerReport = async (
   org: number,
-  delivery: Pick<Delivery, "id" | "createdAt" | "dueAt">,
+  delivery: Pick<Delivery, "id" | "dueAt">,
   { breachIds, email: { id, findingIds } }: OwnerEvent,
 ): Promise<OwnerReport | undefined> => {
-  const [details, email] = await Promise.all([breachDetails.details(breachIds), emails.get(org, id)]);
+  const [details, email, rows] = await Promise.all([
+    breachDetails.details(breachIds),
+    emails.get(org, id),
+    findings.getMany(org, findingIds),
+  ]);
   const group = email && emails.groupOf(email);
   if (email === undefined || group?.isActive !== true) return undefined;
   if ((await domains.get(org, group.domainId))?.verified !== true) return undefined;
-  const isLatest = email.ownerDelivery === delivery.id || delivery.dueAt === undefined;
-  const toldAgain = isLatest ? [] : await toldAfter(org, delivery, findingIds);
-  const breaches = breachIds
-    .filter((breachId) => !toldAgain.includes(breachId))
-    .map((breachId) => details.get(breachId))
-    .filter(
-      (breach) => breach !== undefined && !breach.isSensitive && email.findings[breach.id] !== undefined,
-    )
-    .sort((one, other) => levelOf(other?.severity ?? "low") - levelOf(one?.severity ?? "low")) as Breach[];
-  if (breaches.length === 0) return undefined;
-  const websites = await stealerLogDomains(org, breaches, (breachId) => email.findings[breachId]);
-  return {
-    kind: "owner",
-    address: email.email,
-    breaches: breaches.map((breach) => ({ ...breach, stealerLogDomains: websites.get(breach.id) })),
-  };
+  const isOver = delivery.dueAt === undefined;
+  const breaches = rows
+    .flatMap((row): OwnersBreach[] => {
+      const breach = row && details.get(row.breachId);
+      if (breach === undefined || breach.isSensitive) return [];
+      return isOver || row?.toldBy === delivery.id
+        ? [{ ...breach, stealerLogDomains: row?.stealerLogDomains }]
+        : [];
+    })
+    .sort((one, other) => levelOf(other.severity) - levelOf(one.severity));
+  return breaches.length === 0 ? undefined : { kind: "owner", address: email.email, breaches };
 };
-
-/** Longer than from a delivery to its note in a finding (`toldAt`). That of a later one comes after a day. */
-const marginMilliseconds = 3_600_000;
-
-/** The breaches of those findings that a later message has told, because this one had been given up. */
-const toldAfter = async (
-  org: number,
-  { createdAt }: Pick<Delivery, "createdAt">,
-  findingIds: readonly number[],
-): Promise<number[]> =>
-  (await findings.getMany(org, findingIds)).flatMap((row) =>
-    row !== undefined && Date.parse(row.toldAt ?? createdAt) > Date.parse(createdAt) + marginMilliseconds
-      ? [row.breachId]
-      : [],
-  );
 
 /** More than these are read by nobody. */
 const maximumSteps = 6;

@@ -109,7 +109,7 @@ const exposedFindings = async (
 };
 
 /** The websites of an e-mail's findings of stealer logs, by breach id. `findingIdOf`: by breach id. Reads nothing where there is no stealer log. */
-export const stealerLogDomains = async (
+const stealerLogDomains = async (
   org: number,
   breaches: readonly Breach[],
   findingIdOf: (breachId: number) => number | undefined,
