@@ -88,7 +88,7 @@ export const recordCheck = async (
     eventCount === 0 ? undefined : scans.get(org, scanId),
   ]);
   const scan = { id: scanId, isFirst: row?.isFirst === true };
-  // Whether a first scan is a baseline, of which owners are not told, shows at its end.
+  // Whether a first scan finds too many people for owners to be told shows at its end.
   const leastOfOwners = scan.isFirst ? undefined : leastTold(alertChannels);
   const gathering = eventCount === 0 ? [] : alertChannels.filter((channel) => gathers(channel, scanId));
   const wanting =

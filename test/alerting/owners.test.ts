@@ -18,12 +18,16 @@ import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { changeMany } from "../../shared/monitoring/emails/changes.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
+import { recordCheck } from "../../shared/scanning/record-check.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
 import {
+  changesIn,
+  checkOf,
   createOrganization,
   endEarly,
   logger,
   onTableRequest,
+  readScan,
   runChecks,
   startAndPlan,
   takeMessages,
@@ -31,6 +35,7 @@ import {
 import {
   describeBreach,
   domain,
+  expectEachToldOnce,
   findingsOf,
   inBreaches,
   rowsOf,
@@ -142,6 +147,31 @@ describe("a channel that tells owners", () => {
       expect(await tell(org)).toBe(people - told);
       await takeMessages("deliveries");
       mails.received = [];
+    }
+  });
+
+  test("tells up to five people of a first scan that fails, and not again by the next", async () => {
+    for (const [people, told] of [
+      [5, 5],
+      [6, 0],
+    ] as const) {
+      const org = await createOrganization({ [domain]: people });
+      const channelId = await createTelling(org);
+      workers.breached[domain] = inBreaches(people, "Alpha");
+      const scanId = await startAndPlan(org);
+      const [chunk, ...others] = await takeMessages("scan-checks");
+      if (chunk === undefined || others.length > 0)
+        throw new Error("The scan was expected to have one chunk");
+      // Its worker records what it found, and dies before it closes the chunk.
+      await recordCheck(await checkOf(chunk), await changesIn(chunk));
+      await endEarly(org, scanId);
+      expect(await readScan(org, scanId)).toMatchObject({ status: "failed", scannedEmails: 0 });
+      for (const _ of ["the failed scan", "the next"]) {
+        await expectEachToldOnce(org, channelId);
+        expect(await toOwners(org)).toHaveLength(told);
+        await scan(org, inBreaches(people, "Alpha"));
+      }
+      await takeMessages("deliveries");
     }
   });
 

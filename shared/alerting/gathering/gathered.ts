@@ -34,13 +34,13 @@ export const raiseGathered = async (
 ): Promise<Raised & { others: Write[] }> => {
   const told = await readTold(org, scan.id, channels);
   const holding = channels.filter(({ id }) => told.get(id)?.isHeld === true);
-  const leastOfOwners = scan.isFirst && scan.isCompleted ? leastTold(channels) : undefined;
+  const leastOfOwners = scan.isFirst ? leastTold(channels) : undefined;
   if (holding.length === 0 && leastOfOwners === undefined) return { writes: [], messages: [], others: [] };
   const found = await firstFound(org, scan.id);
   const isBaseline = scan.isFirst && scan.isCompleted && found.people > fewPeople;
-  // In transactions of their own: those that were told already are not told by another try to end the scan.
+  // Also of one that failed: the next finds them no more. In transactions of their own: another try to end the scan tells nobody again.
   const toOwners =
-    leastOfOwners === undefined || isBaseline
+    leastOfOwners === undefined || found.people > fewPeople
       ? []
       : (await tell(org, findingsFrom(leastOfOwners, found.byEmail))).messages;
   const scans = new Set([scan.id]);
