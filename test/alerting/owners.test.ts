@@ -5,6 +5,7 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
+import { setOptions } from "../../shared/alerting/channels/options.ts";
 import { retryAll } from "../../shared/alerting/deliveries/by-hand.ts";
 import { type Delivery, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
 import { ownersChannel } from "../../shared/alerting/owners/owner.ts";
@@ -41,7 +42,7 @@ import {
   rowsOf,
   useBreachedPeople,
 } from "./breached-people.ts";
-import { createChannel } from "./channels.ts";
+import { createChannel, defaults } from "./channels.ts";
 import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
 
 const { workers, scan, organizationOf } = useBreachedPeople();
@@ -339,6 +340,31 @@ describe("a message on its way", () => {
       expect(await takeCopies(org, 18, budget, new Date())).toBeUndefined();
     });
     expect([sent, row && waitsForOf(row, new Date())?.reason]).toEqual([[], "budget of e-mails is used up"]);
+  });
+
+  test("tells only what the channels still want told, or all of it if told by hand", async () => {
+    await describeBreach("Worse", { severity: "critical" });
+    for (const [isByHand, least, told] of [
+      [false, "critical", ["Worse"]],
+      [false, "low", ["Worse", "Mild"]],
+      [true, "critical", ["Worse", "Mild"]],
+    ] as const) {
+      const org = await organizationOf(2);
+      const channelId = await createTelling(org);
+      if (isByHand) await setOptions(org, channelId, { ...defaults, tellOwners: false }, administrator);
+      await scan(org, { 0: ["Worse", "Mild"], 1: ["Mild"] });
+      if (isByHand) expect(await tell(org)).toBe(2);
+      const options = { ...defaults, minSeverity: least, tellOwners: true };
+      await setOptions(org, channelId, options, administrator);
+      mails.texts = [];
+      await sendAll();
+      const texts = mails.texts.filter((text) => text.includes("Yours, user"));
+      const toFirst = texts.find((text) => text.includes("Yours, user0")) ?? "";
+      expect(["Worse", "Mild"].filter((name) => toFirst.includes(`* ${name} ·`))).toEqual(told);
+      // The other person is in Mild alone.
+      expect(texts).toHaveLength(told.length);
+      expect(await toOwners(org)).toHaveLength(told.length);
+    }
   });
 
   test("that waits, or has arrived late, is not sent once more by hand", async () => {
