@@ -214,6 +214,11 @@ test.each([
     expect([await failingSince(), await told()]).toEqual([since, []]);
     const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
     await table.update(keys.channel(org, channelId), { set: { failingSince: dayAgo } });
+    // Whatever was due a day ago is not: the delivery that fails now is new.
+    await attempt(status);
+    expect([await failingSince(), await told()]).toEqual([dayAgo, []]);
+    const key = deliveries.key(org, (await row())?.id ?? 0);
+    await table.update(key, { set: { createdAt: dayAgo } });
     for (let count = 0; count < 2; count++) {
       await attempt(status);
       expect(await failingSince()).toBe(dayAgo);
@@ -246,6 +251,40 @@ test("the other channels are told of one that gives up, once until it delivers a
   await attempt({ status: 404, text: "no_service" });
   const named = sentence.replace("its settings", 'the settings of "Security"');
   expect((await told()).toSorted()).toEqual([sentence, named].toSorted());
+  await takeMessages("deliveries");
+});
+
+test.each([
+  ["sends elsewhere", async () => ({ config: { webhookUrl: `${origin}/other-hook` } })],
+  [
+    "is enabled again",
+    async (change: (patch: configure.ChannelPatch) => Promise<unknown>) => {
+      await change({ isEnabled: false });
+      return { isEnabled: true };
+    },
+  ],
+])("a channel that %s does not fail yet, and others are told if it does", async (_, patchOf) => {
+  const { org, channelId, deliver, redeliver, row } = await deliveryFor("slack");
+  const told = await addOther(org);
+  const attempt = async () => {
+    responses = [{ status: 404, text: "no_service" }];
+    await deliver(((await row())?.attempts ?? 0) + 1);
+  };
+  const change = (patch: configure.ChannelPatch) =>
+    configure.change(org, channelId, patch, administrator, async () => {});
+  const noticesOfFailures = async () =>
+    (await told()).filter((error) => error.startsWith("Alerts do not reach"));
+  await attempt();
+  // Another change leaves it as it is.
+  await change({ notifyOnScanComplete: false });
+  expect(await channels.get(org, channelId)).toMatchObject({ isFailureTold: true });
+  expect(await noticesOfFailures()).toHaveLength(1);
+  await change(await patchOf(change));
+  const { failingSince, isFailureTold } = (await channels.get(org, channelId)) ?? {};
+  expect([failingSince, isFailureTold]).toEqual([undefined, undefined]);
+  await redeliver();
+  await attempt();
+  expect(await noticesOfFailures()).toHaveLength(2);
   await takeMessages("deliveries");
 });
 

@@ -63,22 +63,21 @@ export const groupingIn = (channel: Channel, scanId: number): Grouping =>
 
 /**
  * The change of a channel that sets these flags, and the form if there is one. Another kind begins with its own defaults of the options
- * whose defaults differ: a webhook's would name people in Slack.
+ * whose defaults differ: a webhook's would name people in Slack. One that is enabled or has moved does not fail yet.
  */
 export const changeOf = (
   before: Channel,
   flags: Partial<Flags> & Pick<Channel, "pinned">,
   form: StoredForm | undefined,
-): Change =>
-  form === undefined
-    ? { set: flags }
-    : {
-        set: { ...flags, ...form },
-        remove: [
-          ...(form.channel === "email" ? ["sealed"] : []),
-          ...(form.channel === before.channel ? [] : ["grouping", "sensitive"]),
-        ],
-      };
+  hasMoved = false,
+): Change => ({
+  set: { ...flags, ...form },
+  remove: [
+    ...(hasMoved || flags.isEnabled ? ["failingSince", "isFailureTold"] : []),
+    ...(form?.channel === "email" ? ["sealed"] : []),
+    ...(form === undefined || form.channel === before.channel ? [] : ["grouping", "sensitive"]),
+  ],
+});
 
 /** The condition that the form is as it was read. Each sealing gives another text. */
 export const hasFormOf = (row: Channel): Condition =>

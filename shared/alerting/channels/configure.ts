@@ -105,7 +105,7 @@ export const change = (
         update: keys.channel(org, id),
         // Sets only what the patch changes, so that concurrent patches do not undo each other. The condition
         // requires what is changed to be as it was read: the log and the alerts say what it was before.
-        ...channels.changeOf(row, { ...flags, ...pin?.set }, stored),
+        ...channels.changeOf(row, { ...flags, ...pin?.set }, stored, hasMoved),
         if: allOf(
           stored === undefined ? exists : channels.hasFormOf(row),
           ...Object.keys(flags).map((flag) =>

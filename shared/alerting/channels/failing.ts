@@ -1,6 +1,6 @@
 /**
- * A channel fails from its first failed attempt until an attempt arrives. The organization's other channels that want scan errors are
- * told, once until then, when that has lasted for a day, or a delivery is given up.
+ * A channel fails from its first failed attempt until an attempt arrives, or people enable it or send it elsewhere. The organization's other
+ * channels that want scan errors are told, once until then, when something was due for a day in which nothing arrived, or a delivery is given up.
  */
 import * as queue from "../../aws/queue/queue.ts";
 import { condition } from "../../aws/table/condition.ts";

@@ -269,15 +269,19 @@ const wait = async (
   log("waiting", reason);
 };
 
-/** An owner's mailbox is no channel, and fails none. `isOver`: the delivery is given up, or was held up for a day. */
+/**
+ * An owner's mailbox is no channel, and fails none. `isOver`: the delivery is given up, or was held up for a day. That the channel has failed
+ * for a day is not enough: it may have had nothing to deliver since.
+ */
 const noteFailing = async (
-  { org, channel, settings }: Attempt,
+  { org, row, channel, settings }: Attempt,
   failure: string,
   isOver = false,
 ): Promise<void> => {
   if (channel === ownersChannel) return;
   const since = Date.parse(channel.failingSince ?? new Date().toISOString());
-  const isLasting = isOver || Date.now() >= since + settings.longestWaitSeconds * 1000;
+  const dayLater = Math.max(since + settings.longestWaitSeconds * 1000, waitsUntil(row, settings));
+  const isLasting = isOver || Date.now() >= dayLater;
   await failing.noteFailing(org, channel, failure, isLasting);
 };
 
