@@ -1,5 +1,5 @@
 /** How many copies of alerts an organization can send to people who never asked. */
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
@@ -16,6 +16,9 @@ import { attempt, mails, raiseFor, statusesOf, useMailServer } from "./mail-deli
 
 useWorkers();
 useMailServer();
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 test("an address in two channels gets a copy from each", async () => {
   const org = await createOrganization({});
@@ -81,6 +84,32 @@ test("messages about single addresses leave a tenth of a day to others as well",
   await table.transact(deliveries.writes(org, writes));
   for (const { message } of messages) await attempt(message);
   expect(mails.subjects).toEqual([expect.stringMatching(/^A message about breach monitoring/)]);
+});
+
+test("a message larger than its share goes first in its hour, others in the next", async () => {
+  const org = await createOrganization({});
+  await organizations.setMailBudget(org, { hour: 10, day: 1_000 });
+  const recipients = Array.from({ length: 20 }, (_, index) => `a${index}@other.example`);
+  const channelId = await createChannel(org, {}, { channel: "email", config: { recipients } });
+  const channel = (await channels.get(org, channelId)) as channels.Channel;
+  const single: AlertEvent = { type: "breach", breachIds: [1], email: { id: 1, findingIds: [1] } };
+  const error: AlertEvent = { type: "scan_error", error: "Measured" };
+  const { writes, messages } = await raiseDeliveries(
+    org,
+    [single, error, single].map((event) => ({ channel, event })),
+  );
+  await table.transact(deliveries.writes(org, writes));
+  const all = messages.map(({ message }) => message);
+  const nextHour = (Math.floor(Date.now() / 3_600_000) + 1) * 3_600_000;
+  for (const message of all) await attempt(message);
+  expect(await statusesOf(org, all)).toEqual(["delivered after 1", "pending after 0", "pending after 0"]);
+  vi.useFakeTimers({ toFake: ["Date"], now: nextHour });
+  const dueAt = async (index: number) =>
+    Date.parse((await deliveries.get(org, all[index]?.deliveryId ?? 0))?.dueAt ?? "");
+  expect(await dueAt(1)).toBeLessThanOrEqual(nextHour);
+  expect(await dueAt(2)).toBeGreaterThan(nextHour);
+  for (const message of all.slice(1)) await attempt(message);
+  expect(await statusesOf(org, all)).toEqual(["delivered after 1", "delivered after 1", "pending after 0"]);
 });
 
 test("copies that SES was too busy to take do not count against the budget", async () => {

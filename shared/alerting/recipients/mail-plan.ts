@@ -19,7 +19,10 @@ const confirmationSeconds = 3_600;
 /** Spreads what waits for the same hour or day. */
 const spreadSeconds = 300;
 
-/** Messages about single addresses leave the rest of an hour and a day to summaries, scan errors and notices, which also go first in an hour. */
+/**
+ * Messages about single addresses leave the rest of an hour and a day to summaries, scan errors and notices, which also go first in an hour.
+ * One to more recipients than that is the first of its hour or waits (budget.ts).
+ */
 const shareOfSingles = 0.9;
 
 /** Of a budget of one, that one. */
