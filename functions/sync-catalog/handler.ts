@@ -36,6 +36,6 @@ const sync = async ({ logger }: Invocation): Promise<void> => {
   );
   // Each is medium until the table of severities knows it.
   if (unknownDataClasses.length > 0) logger.warn("data classes of unknown severity", { unknownDataClasses });
-  logger.info("catalog synced", { rpm, latest: latest?.name, added: added.length, changed: changed.length });
+  logger.info("catalog synced", { rpm, added: added.length, changed: changed.length });
   if (refreshed.status === "rejected") throw refreshed.reason;
 };
