@@ -38,7 +38,8 @@ export const raiseGathered = async (
   if (holding.length === 0 && leastOfOwners === undefined) return { writes: [], messages: [], others: [] };
   const found = await firstFound(org, scan.id);
   const isBaseline = scan.isFirst && scan.isCompleted && found.people > fewPeople;
-  // Also of one that failed: the next finds them no more. In transactions of their own: another try to end the scan tells nobody again.
+  // A scan that failed tells them too, since the next does not find these findings again. In transactions of their own: those that were
+  // told already are not told by another try to end the scan.
   const toOwners =
     leastOfOwners === undefined || found.people > fewPeople
       ? []
