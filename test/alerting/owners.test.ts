@@ -430,6 +430,10 @@ describe("a message on its way", () => {
       mails.refused = (address) => address.endsWith(`@${domain}`);
     });
     expect(row).toMatchObject({ status: "retrying", failedAttempts: 1 });
+    const [finding] = await findingsOf(org);
+    const email = { id: finding?.emailId ?? 0, email: `user0@${domain}` };
+    const waitsFor = { reason: "another attempt", until: row?.dueAt };
+    expect((await stateOf(org, email)).lastMessage).toMatchObject({ status: "retrying", waitsFor });
     for (let count = 1; count < 30; count++) {
       const [now] = await toOwners(org);
       if (now !== undefined) await attemptOf(org, now);

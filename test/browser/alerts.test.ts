@@ -6,6 +6,9 @@ import { go, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
+const inWords = /^in (an hour|less than a minute|\d+ (minutes?|hours?))$/;
+const exactly = /^\d+ \w+ \d{4}, \d\d:\d\d$/;
+
 describe("Alerts", () => {
   test("what the service refuses about the destination stands at that field", async () => {
     const { page, watch } = await signInTo(await createOrganization());
@@ -151,8 +154,11 @@ describe("Alerts", () => {
     await page.getByRole("button", { name: "Send test" }).click();
     await page.getByText("A test is on its way.").waitFor();
     await page.getByRole("button", { name: "Deliveries" }).click();
-    const row = page.getByRole("row").filter({ hasText: "HTTP 500" });
+    const row = page.getByRole("row").filter({ hasText: "HTTP 500; another attempt" });
     await row.getByText("Retrying", { exact: true }).waitFor();
+    const next = row.locator("td[data-name='Next attempt'] time");
+    expect(await next.innerText()).toMatch(inWords);
+    expect(await next.getAttribute("title")).toMatch(exactly);
     await page.getByLabel("State").selectOption("Not delivered");
     await page.getByText("No delivery is in this state.").waitFor();
     await go(page, "Overview");

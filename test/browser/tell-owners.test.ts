@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { mailsTo } from "../dashboard/outbox.ts";
 import { addEmail } from "../endpoints/emails.ts";
+import { admin } from "../service/admin.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
@@ -89,5 +90,34 @@ describe("Tell the owner", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
     await row.getByRole("link", { name: "donald@demo.example" }).click();
     await page.getByRole("heading", { level: 1, name: "donald@demo.example" }).waitFor();
+  });
+
+  test("says for what the mail waits and until when, on each page that shows it", async () => {
+    const { ids, id: org } = await create();
+    await admin("org mail-budget", { org, hour: 0, day: 0 });
+    const { page } = await signInTo({ id: org });
+    await page.goto(urlOf(`/emails/${ids.get("grace")}`));
+    await page.getByRole("button", { name: "Tell the owner" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Tell the owner" }).click();
+    await page.getByText("1 e-mail is on the way.").waitFor();
+    const reason = "budget of e-mails is used up";
+    const until = /next attempt in (an hour|\d+ (minutes?|hours?))/;
+    const fact = page.getByText(`waits: ${reason}`).filter({ hasText: until });
+    await expect
+      .poll(async () => {
+        await page.reload();
+        await page.getByText("Messages to the owner").waitFor();
+        return fact.count();
+      })
+      .toBeGreaterThan(0);
+    const exactTime = /^\d+ \w+ \d{4}, \d\d:\d\d$/;
+    expect(await fact.locator("time").last().getAttribute("title")).toMatch(exactTime);
+
+    await page.goto(urlOf("/alerts?channel=owners"));
+    const row = page.getByRole("row").filter({ hasText: "grace@demo.example" });
+    await row.getByText(reason).waitFor();
+    const next = row.locator("td[data-name='Next attempt'] time");
+    expect(await next.innerText()).toMatch(/^in (an hour|\d+ (minutes?|hours?))$/);
+    expect(await next.getAttribute("title")).toMatch(exactTime);
   });
 });

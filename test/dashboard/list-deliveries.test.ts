@@ -76,7 +76,7 @@ describe("200", () => {
         status: "retrying",
         nextAttemptAt: timestamp,
         failureReason: expect.stringContaining("500"),
-        waitsFor: { reason: "another attempt, after one that failed", until: timestamp },
+        waitsFor: { reason: "another attempt", until: timestamp },
         lastResponse: { status: 500, durationMs: expect.any(Number), body: "" },
       },
     ]);

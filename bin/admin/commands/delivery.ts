@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { Organization } from "../../../shared/access/organizations/organization.ts";
 import * as byHand from "../../../shared/alerting/deliveries/by-hand.ts";
-import { deliveries, typeOf } from "../../../shared/alerting/deliveries/delivery.ts";
+import { deliveries, typeOf, waitsForOf } from "../../../shared/alerting/deliveries/delivery.ts";
 import * as deliveryList from "../../../shared/alerting/deliveries/delivery-list.ts";
 import { deliveryStatus } from "../../../shared/alerting/deliveries/delivery-schema.ts";
 import { channelIdOf, channelOf } from "../../../shared/alerting/owners/owner.ts";
@@ -75,7 +75,7 @@ const retry = async (organization: Organization, id: number) => {
   await findReceivingChannel(organization, channelId);
   if (delivery.status === "delivered") throw new CommandError("The delivery was delivered.");
   if (delivery.status === "pending") {
-    const waitsFor = deliveryList.waitsOf(delivery);
+    const waitsFor = waitsForOf(delivery, new Date());
     throw new CommandError(
       waitsFor === null
         ? "The delivery is pending: its first attempt is about to be made."
@@ -107,6 +107,6 @@ const shown = (delivery: deliveryList.Shown) => ({
   attempts: delivery.attempts,
   lastAttemptAt: delivery.lastAttemptAt,
   failureReason: delivery.failureReason,
-  waitsFor: deliveryList.waitsOf(delivery),
+  waitsFor: waitsForOf(delivery, new Date()),
   ...(delivery.event.type === "owner" && { emailId: delivery.event.email.id }),
 });

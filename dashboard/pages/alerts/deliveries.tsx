@@ -119,16 +119,18 @@ const columns = (onOpen: (delivery: Delivery) => void): Column<Delivery>[] => [
   { name: "Created", width: "time", cell: ({ createdAt }) => <When time={createdAt} /> },
   {
     name: "State",
-    width: "name",
-    cell: ({ status, failureReason, waitsFor }) => (
-      <>
-        <span class={`state ${states[status].look}`}>{states[status].label}</span>
-        {(failureReason ?? waitsFor) !== null && (
-          <small>{failureReason ?? `waits: ${waitsFor?.reason}`}</small>
-        )}
-      </>
-    ),
+    width: "title",
+    cell: ({ status, failureReason, waitsFor }) => {
+      const why = new Set([failureReason, waitsFor?.reason].filter((reason) => reason != null));
+      return (
+        <>
+          <span class={`state ${states[status].look}`}>{states[status].label}</span>
+          {why.size > 0 && <small>{[...why].join("; ")}</small>}
+        </>
+      );
+    },
   },
+  { name: "Next attempt", width: "time", cell: ({ waitsFor }) => <When time={waitsFor?.until ?? null} /> },
   {
     name: "Attempts",
     kind: "number",

@@ -111,7 +111,11 @@ function Told({ owner: { hasUnsubscribed, lastMessage } }: { owner: Person["owne
           {messageStates[status]} <When time={createdAt} />
         </>
       )}
-      {waitsFor && <small> Waits: {waitsFor.reason}</small>}
+      {waitsFor && (
+        <>
+          ; waits: {waitsFor.reason}, next attempt <When time={waitsFor.until} />
+        </>
+      )}
     </Fact>
   );
 }

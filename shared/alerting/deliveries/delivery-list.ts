@@ -14,7 +14,7 @@ import { channelOf, ownersChannel } from "../owners/owner.ts";
 import { payloadOf } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
 import { breachesInTitle, titleOf } from "../senders/title.ts";
-import { type Delivery, deliveries, typeOf, type WaitsFor, waitsForOf } from "./delivery.ts";
+import { type Delivery, deliveries, typeOf, waitsForOf } from "./delivery.ts";
 import type { DeliveryInFull, DeliveryStatus, ListedDelivery } from "./delivery-schema.ts";
 
 const shownAttributes = [
@@ -63,19 +63,9 @@ const shown = (row: Shown, named: Named, channel: channels.Channel): ListedDeliv
   failureReason: row.failureReason,
   title: titleOf(row.event, named.titles, channels.optionsOf(channel).sensitive === "discreet"),
   owner: ownerIn(row, named),
-  waitsFor: waitsOf(row),
+  waitsFor: waitsForOf(row, new Date()),
   lastResponse: row.lastResponse ?? null,
 });
-
-/** What an open delivery waits for, be it another attempt. */
-export const waitsOf = (row: Shown): WaitsFor | null => {
-  const { status, dueAt, lease } = row;
-  const isToRetry = status === "retrying" && dueAt !== undefined && lease === undefined;
-  return (
-    waitsForOf(row, new Date()) ??
-    (isToRetry ? { reason: "another attempt, after one that failed", until: dueAt } : null)
-  );
-};
 
 type Query = { limit: number; offset: number; status?: DeliveryStatus | undefined };
 

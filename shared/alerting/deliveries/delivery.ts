@@ -96,12 +96,15 @@ export const deliveries = countedList<{ channelId: number }, DeliveryRow>("DELIV
 
 export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
 
-/** What an open delivery waits for. Null: it is over, or its next attempt is under way. */
+/** What an open delivery waits for, be it another attempt. Null: it is over, or its next attempt is under way. */
 export const waitsForOf = (
-  { dueAt, waits }: Pick<Delivery, "dueAt" | "waits">,
+  { status, dueAt, lease, waits }: Pick<Delivery, "status" | "dueAt" | "lease" | "waits">,
   now: Date,
-): WaitsFor | null =>
-  dueAt !== undefined && waits !== undefined && waits.until > now.toISOString() ? waits : null;
+): WaitsFor | null => {
+  if (dueAt === undefined) return null;
+  if (waits !== undefined && waits.until > now.toISOString()) return waits;
+  return status === "retrying" && lease === undefined ? { reason: "another attempt", until: dueAt } : null;
+};
 
 /** All deliveries of a channel, newest first, block by block. Blocks without any are not read. */
 export async function* ofChannel(org: number, channelId: number): AsyncGenerator<Delivery[]> {
