@@ -1,6 +1,7 @@
 import { call } from "../api/client.ts";
 import type { Channel } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
+import { now } from "../components/clock.ts";
 import { Confirm, type Ends, type Show, useDialog } from "../components/dialog.tsx";
 import { Listing } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
@@ -13,7 +14,7 @@ import { useData } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place, setQuery } from "../router.ts";
-import { exactTime } from "../text/dates.ts";
+import { exactTime, timePassed } from "../text/dates.ts";
 import { destinationOf, flags, kinds, nameOf } from "./alerts/channel.ts";
 import { ChannelDialog } from "./alerts/channel-dialog.tsx";
 import { Deliveries, owners } from "./alerts/deliveries.tsx";
@@ -97,7 +98,7 @@ const columns = ({ show, test, enable, isBusy }: Options): Column<Channel>[] => 
   {
     name: "Name",
     kind: "main",
-    width: "name",
+    width: "rest",
     cell: (channel) => <Name text={nameOf(channel)} />,
   },
   {
@@ -115,15 +116,11 @@ const columns = ({ show, test, enable, isBusy }: Options): Column<Channel>[] => 
   },
   {
     name: "State",
-    width: "word",
+    width: "name",
     cell: ({ isEnabled, failing, failingSince }) => {
       if (!isEnabled) return <span class="state off">Disabled</span>;
       if (!failing || failingSince === null) return <span class="state">Enabled</span>;
-      return (
-        <span class="state bad" title={`since ${exactTime(Date.parse(failingSince))}`}>
-          Failing
-        </span>
-      );
+      return <Failing since={failingSince} />;
     },
   },
   {
@@ -143,6 +140,21 @@ const columns = ({ show, test, enable, isBusy }: Options): Column<Channel>[] => 
     "wide",
   ),
 ];
+
+function Failing({ since }: { since: string }) {
+  const at = Date.parse(since);
+  return (
+    <>
+      <span class="state bad">Failing</span>
+      <small>
+        {" for "}
+        <time dateTime={since} title={`since ${exactTime(at)}`}>
+          {timePassed(at, now.value)}
+        </time>
+      </small>
+    </>
+  );
+}
 
 function DeleteChannel({ channel, ...ends }: Ends & { channel: Channel }) {
   const remove = async (): Promise<string> => {

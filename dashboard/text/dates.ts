@@ -27,10 +27,11 @@ function dateFormat(locale: string, options: Intl.DateTimeFormatOptions): Intl.D
   return format;
 }
 
-/** Such as "3 days ago", "in 2 hours", "just now", rounded. `now` and `time` are in Unix milliseconds. */
-export function relativeTime(time: number, now: number, locale = "en"): string {
-  const seconds = Math.round((time - now) / 1000);
-  let shown: { unit: (typeof units)[number]["unit"]; value: number } | undefined;
+type Rounded = { unit: (typeof units)[number]["unit"]; value: number };
+
+/** In the largest unit that fits; undefined below a minute. */
+function rounded(seconds: number): Rounded | undefined {
+  let shown: Rounded | undefined;
   let length = 1;
   for (const { from, ...next } of units) {
     // What rounds to the next unit is shown in it: 59.7 minutes are an hour.
@@ -38,8 +39,23 @@ export function relativeTime(time: number, now: number, locale = "en"): string {
     length = next.length;
     shown = { unit: next.unit, value: Math.round(seconds / length) };
   }
+  return shown;
+}
+
+/** Such as "3 days ago", "in 2 hours", "just now", rounded. `now` and `time` are in Unix milliseconds. */
+export function relativeTime(time: number, now: number, locale = "en"): string {
+  const seconds = Math.round((time - now) / 1000);
+  const shown = rounded(seconds);
   if (shown === undefined) return seconds <= 0 ? "just now" : "in less than a minute";
   return relativeFormat(locale).format(shown.value, shown.unit);
+}
+
+/** Such as "3 days", rounded as `relativeTime` does. */
+export function timePassed(since: number, now: number, locale = "en"): string {
+  const shown = rounded(Math.round((now - since) / 1000));
+  if (shown === undefined) return "less than a minute";
+  const { unit, value } = shown;
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(value);
 }
 
 /** Such as "29 Nov 2026, 14:02", in the reader's time zone unless one is named. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dayName, exactTime, monthName, relativeTime } from "../../dashboard/text/dates.ts";
+import { dayName, exactTime, monthName, relativeTime, timePassed } from "../../dashboard/text/dates.ts";
 
 const now = Date.parse("2026-12-02T12:00:00.000Z");
 
@@ -25,6 +25,15 @@ test.each([
   ["2026-12-12T12:00:00Z", "in 10 days"],
 ])("%s is %s", (time, words) => {
   expect(relativeTime(Date.parse(time), now)).toBe(words);
+});
+
+test.each([
+  ["2026-12-02T11:59:31Z", "less than a minute"],
+  ["2026-12-02T11:58:40Z", "1 minute"],
+  ["2026-12-02T11:00:01Z", "1 hour"],
+  ["2026-11-29T12:00:00Z", "3 days"],
+])("since %s %s have passed", (time, words) => {
+  expect(timePassed(Date.parse(time), now)).toBe(words);
 });
 
 test("an exact time names the day and the minute, in the reader's time zone", () => {
