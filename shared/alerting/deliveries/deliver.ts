@@ -17,6 +17,7 @@ import { fingerprint } from "../recipients/recipient.ts";
 import type { AttemptResult } from "../senders/outbound.ts";
 import { type Content, type Receiver, send } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
+import { headlineOf } from "../senders/title.ts";
 import { type Delivery, deliveries, type LastResponse } from "./delivery.ts";
 import { attemptsLeft, nextAfterFailure } from "./retries.ts";
 import * as transitions from "./transitions.ts";
@@ -128,7 +129,8 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   }
   const addressed = await address(attempt, form, content);
   if (addressed === undefined) return undefined;
-  const claimed = await transitions.claim(org, row, message.attempt).catch(async (error) => {
+  const headline = row.event.type === "gathered" ? headlineOf(content) : undefined;
+  const claimed = await transitions.claim(org, row, message.attempt, headline).catch(async (error) => {
     await addressed.giveBack(0);
     throw error;
   });

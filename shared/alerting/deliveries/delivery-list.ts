@@ -27,6 +27,7 @@ const shownAttributes = [
   "dueAt",
   "failureReason",
   "lease",
+  "headline",
   "waits",
   "lastResponse",
 ] as const;
@@ -35,11 +36,10 @@ export type Shown = Pick<Delivery, "id" | (typeof shownAttributes)[number]>;
 /** What the rows of deliveries name by ids. */
 type Named = { titles: Parameters<typeof titleOf>[1]; addresses: ReadonlyMap<number, string> };
 
-const readNamed = async (org: number, rows: readonly Pick<Delivery, "event">[]): Promise<Named> => {
-  const events = rows.map(({ event }) => event);
-  const owners = events.flatMap((event) => (event.type === "owner" ? [event.email.id] : []));
+const readNamed = async (org: number, rows: readonly Shown[]): Promise<Named> => {
+  const owners = rows.flatMap(({ event }) => (event.type === "owner" ? [event.email.id] : []));
   const [titles, found] = await Promise.all([
-    breachDetails.details(breachesInTitle(events)),
+    breachDetails.details(breachesInTitle(rows)),
     emails.getMany(org, owners),
   ]);
   return { titles, addresses: new Map(found.flatMap((row) => (row ? [[row.id, row.email]] : []))) };
@@ -61,7 +61,7 @@ const shown = (row: Shown, named: Named, channel: channels.Channel): ListedDeliv
   lastAttemptAt: row.lastAttemptAt,
   nextAttemptAt: row.dueAt ?? null,
   failureReason: row.failureReason,
-  title: titleOf(row.event, named.titles, channels.optionsOf(channel).sensitive === "discreet"),
+  title: titleOf(row, named.titles, channels.optionsOf(channel).sensitive === "discreet"),
   owner: ownerIn(row, named),
   waitsFor: waitsForOf(row, new Date()),
   lastResponse: row.lastResponse ?? null,

@@ -50,6 +50,9 @@ export type EventEmail = { id: number; findingIds: number[] };
 /** What a delivery waits for, in a few words, and until when, ISO 8601. */
 export type WaitsFor = { reason: string; until: string };
 
+/** What a message about many people is about. `breachId`: the worst breach that it names; `isPart`: at least so many people. */
+export type Headline = { breachId?: number; more: number; people: number; isPart: boolean };
+
 /** What a receiver answered. `body`: its first 200 printable characters. */
 export type LastResponse = { status: number; durationMs: number; body: string };
 
@@ -74,6 +77,8 @@ export type DeliveryRow = {
   dueShard?: string;
   /** Of a gathered event: the scans whose findings it tells. */
   scans?: Set<number>;
+  /** Of a gathered event: what the last attempt told, discreet where the channel was. */
+  headline?: Headline;
   /** What it waits for, and until when (ISO 8601), since it could not be attempted. */
   waits?: WaitsFor;
   /** Of the last attempt, if it got an answer by HTTP. */

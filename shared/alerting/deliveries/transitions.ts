@@ -22,7 +22,13 @@ import { allOf, asRead, type Change, type Condition, condition } from "../../aws
 import { dueShard, type Key } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { attemptLeaseSeconds, lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
-import { countNotDelivered, type Delivery, deliveries, type LastResponse } from "./delivery.ts";
+import {
+  countNotDelivered,
+  type Delivery,
+  deliveries,
+  type Headline,
+  type LastResponse,
+} from "./delivery.ts";
 import { attemptsPerDispatch, backoffSeconds, type Next } from "./retries.ts";
 
 /** What an ended delivery no longer has. */
@@ -42,12 +48,13 @@ const isClaimedBy = ({ token }: ClaimedAttempt): Condition => condition("#lease.
 
 /**
  * Claims attempt `attempt` (from 1) and counts it. Undefined when there is nothing to do: the message is
- * repeated or late, another worker holds the lease, or the delivery is over or deleted.
+ * repeated or late, another worker holds the lease, or the delivery is over or deleted. `headline`: of what the attempt tells.
  */
 export const claim = async (
   org: number,
   { id, succeededBefore = 0, throttled, dueAt = "" }: Delivery,
   attempt: number,
+  headline?: Headline,
 ): Promise<ClaimedAttempt | undefined> => {
   const now = new Date();
   const token = randomUUID();
@@ -62,6 +69,7 @@ export const claim = async (
         lastAttemptAt: now.toISOString(),
         lease: { token, until: leaseEnd },
         dueAt: staysDue ? undefined : leaseEnd,
+        headline,
       },
       remove: ["waits"],
       // An attempt that was taken back since the row was read may have reached some recipients.

@@ -1,16 +1,29 @@
-import type { AlertEvent } from "../deliveries/delivery.ts";
-import { asLine } from "./notice.ts";
+import type { DeliveryRow, Headline } from "../deliveries/delivery.ts";
+import { asLine, shown } from "./notice.ts";
+import type { Content } from "./send.ts";
 
 const maximumTitle = 200;
 
 type Titles = ReadonlyMap<number, { title: string; isSensitive: boolean }>;
 
+type Told = Pick<DeliveryRow, "event" | "headline">;
+
+/** What a message about many people is about: who claims its attempt stores this, since only the findings say it. */
+export const headlineOf = (content: Content): Headline | undefined => {
+  if (!("kind" in content) || content.kind === "owner") return undefined;
+  const { breaches, discreetPeople, people, isPart = false } = content;
+  const [worst] = breaches;
+  const entries = breaches.length + (discreetPeople > 0 ? 1 : 0);
+  return { ...(worst && { breachId: worst.breachId }), more: entries - 1, people, isPart };
+};
+
 /**
- * What an event is about in one line, without anybody's name or address. `titles`: of breaches, by id. `isDiscreet`: the channel names
+ * What a delivery is about in one line, without anybody's name or address. `titles`: of breaches, by id. `isDiscreet`: the channel names
  * no sensitive breach.
  */
-export const titleOf = (event: AlertEvent, titles: Titles, isDiscreet: boolean): string => {
-  const nameOf = (breachId: number): string => {
+export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: boolean): string => {
+  const nameOf = (breachId: number | undefined): string => {
+    if (breachId === undefined) return "A sensitive breach";
     const { title = "", isSensitive = false } = titles.get(breachId) ?? {};
     return isDiscreet && isSensitive ? "A sensitive breach" : asLine(title, maximumTitle, "A breach");
   };
@@ -20,10 +33,16 @@ export const titleOf = (event: AlertEvent, titles: Titles, isDiscreet: boolean):
       const [worst = 0, ...others] = event.breachIds;
       return `${nameOf(worst)}${others.length === 0 ? "" : ` and ${others.length} more`}: 1 person`;
     }
-    case "gathered":
-      return event.baseline === undefined ? "New findings in one message" : "Summary of the first scan";
+    case "gathered": {
+      const isFirst = event.baseline !== undefined;
+      if (headline === undefined)
+        return isFirst ? "Summary of the first scan" : "New findings in one message";
+      const { breachId, more, people, isPart } = headline;
+      const what = `${nameOf(breachId)}${more === 0 ? "" : ` and ${shown(more)} more`}`;
+      return `${isFirst ? "First scan, " : ""}${what}: ${isPart ? "at least " : ""}${peopleOf(people)}`;
+    }
     case "risen":
-      return `${nameOf(event.breachId)}, now worse: ${event.people} ${event.people === 1 ? "person" : "people"}`;
+      return `${nameOf(event.breachId)}, now worse: ${peopleOf(event.people)}`;
     case "scan_complete": {
       const { newBreachCount: count } = event;
       return `Scan complete: ${count} new ${count === 1 ? "finding" : "findings"}`;
@@ -33,9 +52,12 @@ export const titleOf = (event: AlertEvent, titles: Titles, isDiscreet: boolean):
   }
 };
 
+const peopleOf = (count: number): string => `${shown(count)} ${count === 1 ? "person" : "people"}`;
+
 /** The breaches whose titles `titleOf` needs. */
-export const breachesInTitle = (events: readonly AlertEvent[]): number[] =>
-  events.flatMap((event) => {
+export const breachesInTitle = (rows: readonly Told[]): number[] =>
+  rows.flatMap(({ event, headline }) => {
     if (event.type === "risen") return [event.breachId];
+    if (event.type === "gathered") return headline?.breachId === undefined ? [] : [headline.breachId];
     return event.type === "breach" || event.type === "owner" ? event.breachIds.slice(0, 1) : [];
   });
