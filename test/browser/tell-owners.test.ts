@@ -22,7 +22,7 @@ const create = async () => {
       async () => (await mailsTo(`${person}@demo.example`)).filter((mail) => mail.includes(name)),
       ({ length }) => length === count,
     );
-  return { ...organization, ids, mails };
+  return { ...organization, api, ids, mails };
 };
 
 describe("Tell the owner", () => {
@@ -55,7 +55,7 @@ describe("Tell the owner", () => {
   });
 
   test("of what is selected, on the pages of a breach and of findings", async () => {
-    const { mails, ...organization } = await create();
+    const { mails, ids, api, ...organization } = await create();
     const { page } = await signInTo(organization);
     await page.goto(urlOf("/breaches?q=shop"));
     await page.getByRole("link", { name: "Example Shop (invented)" }).click();
@@ -87,6 +87,12 @@ describe("Tell the owner", () => {
       .getByRole("dialog")
       .getByText(/your address is in a data breach/)
       .waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    // The message is made again from what is stored, and a leaver would not be told.
+    await api.patch(`/emails/${ids.get("donald")}`, { isActive: false });
+    await row.getByRole("rowheader").getByRole("button").click();
+    await page.getByRole("dialog").getByText("What was sent can no longer be shown").waitFor();
+    expect(await page.getByRole("dialog").getByText("Nothing was sent yet.").count()).toBe(0);
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
     await row.getByRole("link", { name: "donald@demo.example" }).click();
     await page.getByRole("heading", { level: 1, name: "donald@demo.example" }).waitFor();

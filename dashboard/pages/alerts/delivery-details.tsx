@@ -49,7 +49,13 @@ export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
           </pre>
         </section>
       )}
-      {value?.payload === null && <p>Nothing was sent yet.</p>}
+      {value?.payload === null && (
+        <p>
+          {value.lastAttemptAt === null
+            ? "Nothing was sent yet."
+            : "What was sent can no longer be shown: the addresses or findings it was about are removed, disabled or left out now."}
+        </p>
+      )}
     </Dialog>
   );
 }

@@ -53,7 +53,7 @@ export const deliveryInFull = z
     payload: z.nullable(z.string()).check(
       z.meta({
         description:
-          "What the last attempt sent, as text, without signature, secret and the link of a recipient; null before the first attempt. Details of breaches, the address and its owner are those of now",
+          "What the last attempt sent, as text, without signature, secret and the link of a recipient; null before the first attempt, and once nothing of what it was about would be told. Details of breaches, the address and its owner are those of now",
       }),
     ),
   })
