@@ -97,8 +97,6 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
 
   test("is a table of at most 600 px with inline styles, one button and a dark mode", () => {
     const { html } = render(breachReport([{}, {}]), "Acme", dashboardUrl);
-    expect(html).toContain('width="600"');
-    expect(html).toContain("max-width: 600px");
     expect(html).toContain('<meta name="color-scheme" content="light dark">');
     expect(html).toContain("@media (prefers-color-scheme: dark)");
     expect(html.match(/<td bgcolor=/g)).toHaveLength(1);
@@ -106,6 +104,18 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     // What dark mode changes is set inline for programs that leave the style sheet out.
     for (const [, name = ""] of html.matchAll(/\.(\w+) \{/g))
       expect(html).toMatch(new RegExp(`class="${name}"[^>]* style=`));
+  });
+
+  test("is 600 px wide for Outlook's Word, which reads no max-width, and no wider elsewhere", () => {
+    const { html } = render(breachReport([{}, {}]), "Acme", dashboardUrl);
+    const inWord = tablesAround("<h1", html.replace(/<!--\[if mso\]>(.*?)<!\[endif\]-->/gs, "$1"));
+    expect(inWord.map(({ width }) => width)).toEqual(["100%", "600", "100%"]);
+    const elsewhere = tablesAround("<h1", html.replace(/<!--.*?-->/gs, ""));
+    expect(elsewhere.map(({ width }) => width)).toEqual(["100%", "100%"]);
+    for (const [card] of [inWord.toReversed(), elsewhere.toReversed()])
+      expect(card?.style).toContain("max-width: 600px");
+    // A width in a style would override the one that Word reads.
+    expect(html).not.toMatch(/style="[^"]*(?<!max-)width:/);
   });
 
   test("has no links to a dashboard whose url is not known", () => {
@@ -401,6 +411,23 @@ describe("sending", () => {
 });
 
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
+
+/** The tables around what is looked for, the outermost first. Every element must end in its order. */
+const tablesAround = (what: string, html: string): { width: string; style: string }[] => {
+  const open: string[] = [];
+  let around: string[] | undefined;
+  for (const tag of tagsOf(html)) {
+    if (tag.startsWith(what)) around = [...open];
+    const [, slash, name = ""] = /^<(\/?)(\w+)/.exec(tag) ?? [];
+    if (/^(meta|br)?$/.test(name)) continue;
+    if (slash === "") open.push(tag);
+    else expect(open.pop()).toMatch(new RegExp(`^<${name}\\b`));
+  }
+  expect(open).toEqual([]);
+  const attribute = (name: string, tag: string) => new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? "";
+  const tables = (around ?? []).filter((tag) => tag.startsWith("<table"));
+  return tables.map((tag) => ({ width: attribute("width", tag), style: attribute("style", tag) }));
+};
 
 const linksOf = (html: string): string[] => [...html.matchAll(/ href="([^"]*)"/g)].map(([, url = ""]) => url);
 
