@@ -5,8 +5,9 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { type Event, envelope } from "../../shared/alerting/senders/envelope.ts";
 import { messageOf as mailOf } from "../../shared/alerting/senders/mail.ts";
-import { noticeOf } from "../../shared/alerting/senders/notice.ts";
+import { type Notice, noticeOf } from "../../shared/alerting/senders/notice.ts";
 import { messageOf } from "../../shared/alerting/senders/slack.ts";
+import { noticeOfSummary } from "../../shared/alerting/senders/summary-words.ts";
 import { breachReport, hostileTexts, scanComplete, scanError } from "../alerting/notice.ts";
 import { project } from "./markdown.ts";
 
@@ -124,13 +125,45 @@ describe("a Slack message in other chats", () => {
 
 describe("a mail in the systems that take mail", () => {
   const context = { organizationName: "Acme", dashboardUrl: "https://monitor.acme.example/api/app" };
-  const bytesOf = (breaches: number): number =>
-    Buffer.byteLength(mailOf(noticeOf(breachReport(Array(breaches).fill({})), context)).html);
+  // github.com/MicrosoftDocs/OfficeDocs-SkypeForBusiness, Teams/limits-specifications-teams.md: Emailing a channel
+  const maximumOfTeams = 24 * 1024;
+  const bytesOf = (notice: Notice): number => Buffer.byteLength(mailOf(notice).html);
+  const dataClasses =
+    "Email addresses, Passwords, Names, Phone numbers, Physical addresses, IP addresses".split(", ");
 
-  test("fits into a post of Teams with twenty breaches of a person, not with 75", () => {
-    // github.com/MicrosoftDocs/OfficeDocs-SkypeForBusiness, Teams/limits-specifications-teams.md: Emailing a channel
-    expect(bytesOf(20)).toBeLessThan(24 * 1024);
-    expect(bytesOf(75)).toBeGreaterThan(24 * 1024);
+  test("fits into a post of Teams with forty breaches of a person, not with fifty", () => {
+    const ofPerson = (breaches: number) =>
+      noticeOf(breachReport(Array(breaches).fill({ dataClasses })), context);
+    expect(bytesOf(ofPerson(40))).toBeLessThan(maximumOfTeams);
+    expect(bytesOf(ofPerson(50))).toBeGreaterThan(maximumOfTeams);
+  });
+
+  test("fits into it as a summary of many people, with long titles and websites too", () => {
+    const summaryOf = (title: string, websites: readonly string[] = []) =>
+      noticeOfSummary(
+        {
+          kind: "found",
+          breaches: Array.from({ length: 80 }, (_, index) => ({
+            breachId: index + 1,
+            title,
+            domain: "payrollpro.example",
+            severity: "high",
+            dataClasses,
+            advice: ["Change the password there, and wherever it was used again."],
+            stealerLogDomains: [...websites],
+            people: 212,
+            named: Array.from({ length: 10 }, (_, person) => `first.lastname-${person}@acme.example`),
+          })),
+          discreetPeople: 0,
+          people: 1_090,
+          totals: { findings: 9_000, people: 1_090 },
+          scanId: 7,
+        },
+        context,
+      );
+    expect(bytesOf(summaryOf("Example Payroll (invented)"))).toBeLessThan(maximumOfTeams / 2);
+    const websites = Array.from({ length: 50 }, (_, index) => `a-website-with-a-long-name-${index}.example`);
+    expect(bytesOf(summaryOf("A very long title ".repeat(60), websites))).toBeLessThan(maximumOfTeams);
   });
 
   test("has a subject of at most 200 characters, whatever the titles are", () => {
