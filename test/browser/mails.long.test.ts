@@ -1,8 +1,8 @@
 /**
- * A first scan of 1,090 people and what comes after it, as every channel gets it: prints that as the table of docs/alerts.md. With
- * `npm run screenshots` also takes the pictures of the mails.
+ * A first scan of 1,090 people and what comes after it, as every channel gets it, and as docs/alerts.md shows it. `npm run screenshots`
+ * writes that part of the document, and takes the pictures of the mails.
  */
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,6 +11,7 @@ import { type HibpServer, startHibpServer } from "../../local/harness/hibp-serve
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
+import type { SlackMessage } from "../../shared/alerting/senders/slack.ts";
 import { createPasskey } from "../access/sign-in/authenticator.ts";
 import { slackFaults } from "../alerting/slack-rules.ts";
 import { addPasskey } from "../dashboard/passkeys.ts";
@@ -47,7 +48,7 @@ let organization: Organization;
 let dashboard: Client;
 const channels = { mail: 0, slack: 0 };
 /** What happened, and how many messages for people, and events, there were after it. */
-const steps: { happened: string; messages: number; events: number }[] = [];
+const steps: { happened: string; messages: number; events: number; isAtOnce: boolean }[] = [];
 
 const addressOf = (index: number): string => `person-${index}@${domain}`;
 const named = [
@@ -87,11 +88,14 @@ const messageIn = (mail: string): Message => {
 };
 const toTeam = async () => (await mails()).filter(({ recipient }) => recipient === team);
 
-/** Does something, and waits until it has made so many events, and at most so many messages for people, each of which has arrived. */
+/**
+ * Does something, and waits until it has made so many events, and at most so many messages for people, each of which has arrived.
+ * `isAtOnce`: they are raised together, and arrive in any order.
+ */
 const step = async (
   happened: string,
   act: () => Promise<unknown>,
-  expected: { messages: number; events: number },
+  expected: { messages: number; events: number; isAtOnce?: boolean },
 ): Promise<void> => {
   const count = async () => {
     const totals = await Promise.all(
@@ -112,7 +116,7 @@ const step = async (
     120,
   );
   expect(now.messages - before.messages).toBeLessThanOrEqual(expected.messages);
-  steps.push({ happened, ...now });
+  steps.push({ happened, ...now, isAtOnce: expected.isAtOnce ?? false });
 };
 
 const scanFor = (accounts: Record<string, readonly string[]>) => async () => {
@@ -200,7 +204,7 @@ describe("what people get", () => {
         await scan(api, 300);
         hibp.fail = () => undefined;
       },
-      { messages: 2, events: 2 },
+      { messages: 2, events: 2, isAtOnce: true },
     );
     await step(
       "The hook of another Slack channel is gone",
@@ -212,11 +216,23 @@ describe("what people get", () => {
       { messages: 1, events: 1 },
     );
     for (const { body } of slackMessages()) expect(slackFaults(JSON.parse(String(body)))).toEqual([]);
-    const subjects = (await toTeam()).map(({ subject }) => subject);
-    const inSlack = slackMessages().map(({ body }) => JSON.parse(String(body)).text);
-    expect(inSlack.toSorted()).toEqual(subjects.toSorted());
+    const subjects = inOrder((await toTeam()).map(({ subject }) => subject));
+    const posts = inOrder(
+      slackMessages().map(({ body }) => JSON.parse(String(body)) as SlackMessage),
+      ({ text }) => text,
+    );
+    expect(posts.map(({ text }) => text)).toEqual(subjects);
     expect(subjects.join("\n")).not.toMatch(/Clinic/);
-    console.log(asTable(subjects));
+    const got = `\n${asTable(subjects)}\n\n${asRead(posts)}\n`;
+    const page = join(project, "docs/alerts.md");
+    const text = await readFile(page, "utf8");
+    const [shown = ""] = /(?<=<!-- got -->\n).*(?=<!-- \/got -->)/s.exec(text) ?? [];
+    if (process.env.SCREENSHOTS !== undefined)
+      await writeFile(
+        page,
+        text.replace(shown, () => got),
+      );
+    else expect(withoutNumbers(shown)).toBe(withoutNumbers(got));
   }, 900_000);
 
   test("looks right on a screen and a phone, in light and dark", async () => {
@@ -261,14 +277,38 @@ describe("what people get", () => {
   });
 });
 
-/** Markdown: what happened, how many events the webhook got, and the messages of Slack and e-mail, which are the same. */
+/** Which people are told first is not the same each time. */
+const withoutNumbers = (text: string): string => text.replaceAll(/person-\d+@/g, "person-…@");
+
+/** Those of each step, in their order. */
+const byStep = <Each>(all: readonly Each[]): Each[][] =>
+  steps.map(({ messages }, index) => all.slice(steps[index - 1]?.messages ?? 0, messages));
+
+/** As they arrived, but those that were raised at once by their words. */
+const inOrder = <Each>(all: readonly Each[], wordsOf: (each: Each) => string = String): Each[] =>
+  byStep(all).flatMap((some, index) =>
+    steps[index]?.isAtOnce ? some.toSorted((one, other) => (wordsOf(one) < wordsOf(other) ? -1 : 1)) : some,
+  );
+
+/** What comes several times in a row, once. */
+const repeated = (texts: readonly string[]): { text: string; times: number }[] => {
+  const runs: { text: string; times: number }[] = [];
+  for (const text of texts) {
+    const last = runs.at(-1);
+    if (last !== undefined && withoutNumbers(last.text) === withoutNumbers(text)) last.times++;
+    else runs.push({ text, times: 1 });
+  }
+  return runs;
+};
+
+const timesOf = (times: number): string => (times === 1 ? "" : ` (${times} times)`);
+
+/** Markdown: what happened, the messages of Slack and e-mail, which are the same, and how many events the webhook got. */
 const asTable = (subjects: readonly string[]): string => {
-  let before = { messages: 0, events: 0 };
-  const rows = steps.map(({ happened, messages, events }) => {
-    const said = subjects.slice(before.messages, messages).join("<br>");
-    const row = `| ${happened} | ${said} | ${(events - before.events).toLocaleString("en-US")} |`;
-    before = { messages, events };
-    return row;
+  const said = byStep(subjects).map((some) => repeated(some).map(({ text, times }) => text + timesOf(times)));
+  const rows = steps.map(({ happened, events }, index) => {
+    const more = events - (steps[index - 1]?.events ?? 0);
+    return `| ${happened} | ${said[index]?.join("<br>")} | ${more.toLocaleString("en-US")} |`;
   });
   return [
     "| What happens | Slack and e-mail, one message each | Webhook, events |",
@@ -276,3 +316,38 @@ const asTable = (subjects: readonly string[]): string => {
     ...rows,
   ].join("\n");
 };
+
+/** What the Slack channel shows, in its order: a bar stands for the colored edge, brackets for a button. */
+const asRead = (posts: readonly SlackMessage[]): string => {
+  const shown = byStep(posts.map(linesOf)).flatMap(repeated);
+  const texts = shown.map(({ text, times }) => (times === 1 ? text : `${text}\n${timesOf(times).trim()}`));
+  const summary = "<summary>What the Slack channel shows of it, in order</summary>";
+  return `<details>${summary}\n\n\`\`\`text\n${texts.join("\n\n")}\n\`\`\`\n\n</details>`;
+};
+
+const linesOf = ({ blocks, attachments }: SlackMessage): string =>
+  [
+    ...blocks.map(textOf),
+    ...attachments
+      .flatMap((each) => each.blocks.flatMap((block) => textOf(block).split("\n")))
+      .map((line) => `┃ ${line}`),
+  ].join("\n");
+
+const textOf = (block: SlackMessage["blocks"][number]): string => {
+  switch (block.type) {
+    case "actions":
+      return block.elements.map(({ text }) => `[ ${text.text} ]`).join(" ");
+    case "context":
+      return block.elements.map(({ text }) => withoutMarkup(text)).join(" ");
+    default:
+      return withoutMarkup(block.text.text);
+  }
+};
+
+const withoutMarkup = (text: string): string =>
+  text
+    .replaceAll(/<[^|>]*\|([^>]*)>/g, "$1")
+    .replaceAll(/^\*(.*)\*$/gm, "$1")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&");
