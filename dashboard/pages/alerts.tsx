@@ -71,7 +71,13 @@ function Channels() {
         what="alert channels"
         data={data}
         rowsOf={({ channels }) => channels}
-        columns={columns({ show, test, enable, isBusy: action.isBusy })}
+        columns={columns({
+          show,
+          test,
+          enable,
+          isBusy: action.isBusy,
+          isAnyFailing: channels.some(({ failing }) => failing),
+        })}
         empty={
           <Empty title="Nobody is alerted yet.">
             Add a channel: e-mail, Slack, or a webhook of your own systems.
@@ -92,13 +98,14 @@ type Options = {
   test: (channel: Channel) => void;
   enable: (channel: Channel) => void;
   isBusy: boolean;
+  isAnyFailing: boolean;
 };
 
-const columns = ({ show, test, enable, isBusy }: Options): Column<Channel>[] => [
+const columns = ({ show, test, enable, isBusy, isAnyFailing }: Options): Column<Channel>[] => [
   {
     name: "Name",
     kind: "main",
-    width: "rest",
+    width: isAnyFailing ? "rest" : "name",
     cell: (channel) => <Name text={nameOf(channel)} />,
   },
   {
@@ -116,7 +123,7 @@ const columns = ({ show, test, enable, isBusy }: Options): Column<Channel>[] => 
   },
   {
     name: "State",
-    width: "name",
+    width: isAnyFailing ? "name" : "word",
     cell: ({ isEnabled, failing, failingSince }) => {
       if (!isEnabled) return <span class="state off">Disabled</span>;
       if (!failing || failingSince === null) return <span class="state">Enabled</span>;

@@ -53,7 +53,7 @@ export function relativeTime(time: number, now: number, locale = "en"): string {
 /** Such as "3 days", rounded as `relativeTime` does. */
 export function timePassed(since: number, now: number, locale = "en"): string {
   const shown = rounded(Math.round((now - since) / 1000));
-  if (shown === undefined) return "less than a minute";
+  if (shown === undefined) return "a moment";
   const { unit, value } = shown;
   return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(value);
 }

@@ -166,7 +166,7 @@ describe("Alerts", () => {
     await page.getByRole("link", { name: "See why" }).click();
     await row.waitFor();
     await go(page, "Alerts");
-    const since = page.getByText(/^Failing for (less than a minute|\d+ (minutes?|hours?))$/).locator("time");
+    const since = page.getByText(/^Failing for (a moment|\d+ (minutes?|hours?))$/).locator("time");
     expect(await since.getAttribute("title")).toMatch(/^since \d+ \w+ \d{4}, \d\d:\d\d$/);
   });
 });

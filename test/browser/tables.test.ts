@@ -93,6 +93,7 @@ describe("Tables", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await press(page, "Send test");
     await page.getByText("A test is on its way.").waitFor();
+    await page.getByText("3 failed").nth(1).waitFor();
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Replay what failed" }).getByLabel("Since").waitFor();
