@@ -49,10 +49,9 @@ type Line = { item: string; how: string; dollars: number; free?: number };
 /** A deployment and how much it is used; `addresses` 0: not at all. */
 export type Use = { name: string; resources: Resources; addresses: number };
 
-const fixedLines = ({ resources, addresses }: Use, quietHour: Units): Line[] => {
+const fixedLines = ({ resources }: Use, quietHour: Units): Line[] => {
   const { capped, uncapped } = resources.polledQueues;
   const polls = minutes * (capped * pollsPerMinute.capped + uncapped * pollsPerMinute.uncapped);
-  const secretRequests = hours * 4 + (addresses > 0 ? days : 0);
   const runs = hours * resources.scheduledRunsPerHour;
   const gigabyteSeconds =
     runs * scheduledRun.gigabyteSeconds + hours * askingRun.perHour * askingRun.gigabyteSeconds;
@@ -69,11 +68,6 @@ const fixedLines = ({ resources, addresses }: Use, quietHour: Units): Line[] => 
       how: "$0.10 for each metric",
       dollars: resources.alarms * price.alarmMetric,
       free: alwaysFree.alarmMetrics * price.alarmMetric,
-    },
-    {
-      item: "Secret with the HIBP key",
-      how: "$0.40 and its requests; a parameter is free",
-      dollars: resources.hasSecret ? price.secret + secretRequests * price.secretRequest : 0,
     },
     {
       item: "Schedules while nothing is due",
@@ -185,7 +179,7 @@ export const monthTable = (uses: readonly Use[], quietHour: Units, figures: Figu
     ]),
     notes: [
       "us-east-1 on demand, before free tiers unless said, and without the HIBP subscription. A scan a day that finds nothing new; calls are 50 % findings, 20 % e-mails, 15 % scans, 10 % activity and 5 % acknowledgments.",
-      `Assumed: a scheduled run takes ${scheduledRun.gigabyteSeconds} GB-s, ${askingRun.gigabyteSeconds} more when it asks HIBP for the latest breach, and logs ${scheduledRun.logBytes} bytes; a page has ${replyBytes / 1000} KB, without compression; each sync reads the HIBP key anew; an address with its findings takes ${bytesOfAddress} bytes of the table.`,
+      `Assumed: a scheduled run takes ${scheduledRun.gigabyteSeconds} GB-s, ${askingRun.gigabyteSeconds} more when it asks HIBP for the latest breach, and logs ${scheduledRun.logBytes} bytes; a page has ${replyBytes / 1000} KB, without compression; an address with its findings takes ${bytesOfAddress} bytes of the table.`,
     ],
   };
 };

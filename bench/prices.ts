@@ -1,6 +1,5 @@
 /**
- * Prices of us-east-1 on demand, in dollars, without free tiers. Storage, logs, alarms and secrets are by the
- * month.
+ * Prices of us-east-1 on demand, in dollars, without free tiers. Storage, logs and alarms are by the month.
  */
 export const price = {
   readUnit: 0.125e-6,
@@ -12,8 +11,6 @@ export const price = {
   schedule: 1e-6,
   alarmMetric: 0.1,
   customMetric: 0.3,
-  secret: 0.4,
-  secretRequest: 0.05 / 10_000,
   storedGigabyte: 0.25,
   backedUpGigabyte: 0.2,
   loggedGigabyte: 0.5,

@@ -5,8 +5,6 @@ import { type Assembly, openAssembly } from "../local/template/assembly.ts";
 export type Resources = {
   /** Each watches one metric, which is what AWS charges for. */
   alarms: number;
-  /** Whether the HIBP key is a secret. A parameter costs nothing. */
-  hasSecret: boolean;
   /** Runs of functions that the template's schedules begin in an hour. */
   scheduledRunsPerHour: number;
   /** Queues that are polled, by whether their event source has a maximum concurrency. */
@@ -40,7 +38,6 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
   const pageFiles = globSync("**/page/assets/*", { cwd: assemblyDirectory });
   return {
     alarms: alarms.length,
-    hasSecret: assembly.ofType("AWS::SecretsManager::Secret").length > 0,
     scheduledRunsPerHour: rates.reduce((sum, { ScheduleExpression }) => sum + perHour(ScheduleExpression), 0),
     polledQueues: { capped, uncapped: polled.length - capped },
     requestsPerSecond: limitsOf(assembly),

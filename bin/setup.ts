@@ -8,7 +8,7 @@ import { CommandError } from "./admin/error.ts";
 import { endProgress } from "./admin/progress.ts";
 import { checkConcurrency, checkSender, findAccount } from "./setup/account.ts";
 import { complete, readFlags, usage } from "./setup/answers.ts";
-import { isKeyStored, parseKey } from "./setup/hibp-key.ts";
+import { parseKey, storedKey } from "./setup/hibp-key.ts";
 import { type Plan, stepsOf } from "./setup/steps.ts";
 import { ask, askHidden, isTerminal, readInput, Terminated } from "./setup/terminal.ts";
 
@@ -30,7 +30,7 @@ const setUp = async (args: string[]): Promise<void> => {
 
   const stack = `breach-monitor-${flags.stage}`;
   const deployed = await connect({ stack, port: undefined }).catch(() => undefined);
-  const needsKey = deployed === undefined || !(await isKeyStored(deployed));
+  const needsKey = deployed === undefined || (await storedKey(deployed)) === undefined;
   const plan: Plan = { account, answers, flags, stack, key: await findKey(keyOfEnvironment, needsKey) };
   const steps = stepsOf(plan);
 

@@ -13,7 +13,6 @@ import { Alarms } from "./alarms.ts";
 import { readDomain } from "./api-domain.ts";
 import { addBudget } from "./budget.ts";
 import type { Bundles } from "./bundle.ts";
-import { createHibpApiKey } from "./hibp-api-key.ts";
 import { readIdentityProvider } from "./identity-provider.ts";
 import { OnDemandWorkerFunction } from "./on-demand-worker.ts";
 import { InvalidOption, type Options, readOptions } from "./options.ts";
@@ -70,8 +69,8 @@ export class BreachMonitor extends Construct {
     // What the functions use
     const table =
       tableName === undefined ? createTable(this, options.tableEncryption) : findTable(this, tableName);
-    const hibpApiKey = createHibpApiKey(this, name, options.hibpApiKey);
-    // CloudFormation cannot make an encrypted parameter. The first function that seals makes it.
+    // CloudFormation cannot make an encrypted parameter. Operators make that of the HIBP key, the first function that seals the other.
+    const hibpKeyParameter = `/breach-monitor/${name}/hibp-api-key`;
     const channelKeyParameter = `/breach-monitor/${name}/channel-key`;
     const identityProvider = readIdentityProvider(name, options);
     const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {
@@ -88,7 +87,7 @@ export class BreachMonitor extends Construct {
       name,
       table,
       queues,
-      hibpApiKey,
+      hibpKeyParameter,
       hibpContact: options.hibpContact,
       limitsConcurrency: options.maximumConcurrency,
       keyGuards: options.keyGuards,
@@ -185,9 +184,7 @@ export class BreachMonitor extends Construct {
       ScanPlansQueueUrl: queues["scan-plans"].queueUrl,
       DeliveriesQueueUrl: queues.deliveries.queueUrl,
       AcknowledgementsQueueUrl: queues.acknowledgements.queueUrl,
-      ...("secret" in hibpApiKey
-        ? { HibpSecretName: hibpApiKey.secretName }
-        : { HibpApiKeyParameter: hibpApiKey.parameter }),
+      HibpApiKeyParameter: hibpKeyParameter,
       ...(options.hibpContact !== undefined && { HibpContact: options.hibpContact }),
       ChannelKeyParameter: channelKeyParameter,
       ...(sender !== undefined && { SenderEmail: sender.address }),

@@ -19,12 +19,10 @@ export type Options = {
   certificateArn: string | undefined;
   /** The name of an existing table, such as a restored one (docs/restore.md). Undefined: a table is created. */
   tableName: string | undefined;
-  /** Default "all". "minimal" has other defaults of `hibpApiKey` and `maximumConcurrency`. */
+  /** Default "all". "minimal" has another default of `maximumConcurrency`. */
   alarms: AlarmSet;
   /** Whether the workers that ask for it have a maximum of concurrent invocations. Default true, with `alarms: "minimal"` false. */
   maximumConcurrency: boolean;
-  /** Where the HIBP API key is. Default "secret", with `alarms: "minimal"` "parameter". */
-  hibpApiKey: HibpApiKeyChoice;
   /** Whom HIBP reaches about this deployment: an e-mail address or an https url, in the user agent. */
   hibpContact: string | undefined;
   /** How many requests a second API Gateway lets through to each endpoint, all clients together; half as many to the page. It answers 429 to the others. Default 5. */
@@ -55,10 +53,6 @@ export type Options = {
   oidcJoin: "member" | undefined;
 };
 
-const hibpApiKeys = ["secret", "parameter"] as const;
-/** `parameter`: operators make it, because CloudFormation cannot make an encrypted one. It costs nothing. */
-export type HibpApiKeyChoice = (typeof hibpApiKeys)[number];
-
 const tableEncryptions = ["aws-owned", "aws-managed"] as const;
 /** `aws-managed`: the key is in the account, and each use of it is in CloudTrail and costs a request to KMS. */
 export type TableEncryptionChoice = (typeof tableEncryptions)[number];
@@ -74,8 +68,6 @@ const maximumDollars = 1_000_000;
 /** Reads the options with `given`: values as they are typed, or the text of a command line. Throws a sentence that names the value which is wrong. */
 export function readOptions(given: (name: keyof Options) => unknown): Options {
   const alarms = choice("alarms", given("alarms"), alarmSets);
-  // Whoever wants the fewest alarms wants an idle deployment that costs next to nothing.
-  const isCheap = alarms === "minimal";
   return {
     alarmEmail: address("alarmEmail", given("alarmEmail")),
     senderEmail: address("senderEmail", given("senderEmail")),
@@ -83,8 +75,8 @@ export function readOptions(given: (name: keyof Options) => unknown): Options {
     certificateArn: text("certificateArn", given("certificateArn")),
     tableName: text("tableName", given("tableName")),
     alarms,
-    maximumConcurrency: flag("maximumConcurrency", given("maximumConcurrency"), !isCheap),
-    hibpApiKey: choice("hibpApiKey", given("hibpApiKey") ?? (isCheap ? "parameter" : "secret"), hibpApiKeys),
+    // Whoever wants the fewest alarms wants an idle deployment that costs next to nothing.
+    maximumConcurrency: flag("maximumConcurrency", given("maximumConcurrency"), alarms !== "minimal"),
     hibpContact: formed(
       "hibpContact",
       given("hibpContact"),

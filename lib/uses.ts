@@ -23,7 +23,6 @@ import {
 import type { Use } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
-import type { HibpApiKey } from "./hibp-api-key.ts";
 import type { IdentityProvider } from "./identity-provider.ts";
 import type { Sender } from "./sender.ts";
 
@@ -36,7 +35,8 @@ export type Resources = {
   name: string;
   table: Pick<ITable, "tableName" | "tableArn">;
   queues: Record<QueueName, Queue>;
-  hibpApiKey: HibpApiKey;
+  /** The name of the parameter with the API key of Have I Been Pwned, from its first slash. */
+  hibpKeyParameter: string;
   /** Undefined: the user agent names nobody. */
   hibpContact: string | undefined;
   /** Whether workers have the maximum of concurrent invocations that their contracts name. */
@@ -98,7 +98,7 @@ export function grantOf(
   {
     table,
     queues,
-    hibpApiKey,
+    hibpKeyParameter,
     hibpContact,
     channelKeyParameter,
     proxySecretParameter,
@@ -257,20 +257,15 @@ export function grantOf(
         environment: { SCHEDULED_SCAN_ROLE_ARN: roleArn },
       };
     }
-    case "hibp": {
-      const contact = hibpContact === undefined ? {} : { HIBP_CONTACT: hibpContact };
-      return "secret" in hibpApiKey
-        ? {
-            actions: ["secretsmanager:GetSecretValue"],
-            resources: [hibpApiKey.secret.secretArn],
-            environment: { HIBP_API_KEY_SECRET_ARN: hibpApiKey.secret.secretArn, ...contact },
-          }
-        : {
-            actions: ["ssm:GetParameter"],
-            resources: [parameterArn(hibpApiKey.parameter)],
-            environment: { HIBP_API_KEY_PARAMETER: hibpApiKey.parameter, ...contact },
-          };
-    }
+    case "hibp":
+      return {
+        actions: ["ssm:GetParameter"],
+        resources: [parameterArn(hibpKeyParameter)],
+        environment: {
+          HIBP_API_KEY_PARAMETER: hibpKeyParameter,
+          ...(hibpContact !== undefined && { HIBP_CONTACT: hibpContact }),
+        },
+      };
     case "channel-key":
       return {
         actions: ["ssm:GetParameter", "ssm:PutParameter"],

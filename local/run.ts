@@ -15,7 +15,6 @@ import type { Lifetime } from "./lifetime.ts";
 import { checkPort, listenOnLoopback } from "./loopback.ts";
 import { startParameters } from "./parameters/parameters.ts";
 import { type Scheduler, startScheduler } from "./scheduler/scheduler.ts";
-import { startSecrets } from "./secrets/secrets.ts";
 import { startOutbox } from "./ses/outbox.ts";
 import { startSqs } from "./sqs/sqs.ts";
 import { answerStackInformation, type StackInformation } from "./stack-information.ts";
@@ -25,7 +24,7 @@ import { type Assembly, openAssembly } from "./template/assembly.ts";
 const region = "us-east-1";
 const accountId = "000000000000";
 
-/** The key of the embedded HIBP server, which the local secret holds. It opens nothing else. */
+/** The key of the embedded HIBP server, which a local parameter holds. It opens nothing else. */
 const embeddedHibpKey = "00000000000000000000000000000000";
 
 /** Mail only goes to the outbox. The name is reserved (RFC 2606), so that it can't be anybody's. */
@@ -109,11 +108,14 @@ const contextOf = ({ identityProvider, transactionKeys }: Settings): Record<stri
   }),
 });
 
-/** Parameters that operators make, of those that the stack names: what the person who starts a run gives in the environment. */
-const givenParameters = (assembly: Assembly): Record<string, string> => {
-  const { OidcClientSecretParameter: name } = assembly.outputs();
+/** Parameters that operators make: the HIBP key, and what the person who starts a run gives in the environment. */
+const givenParameters = (assembly: Assembly, hibp: Hibp): Record<string, string> => {
+  const { HibpApiKeyParameter = "", OidcClientSecretParameter: name } = assembly.outputs();
   const { OIDC_CLIENT_SECRET: secret } = process.env;
-  return name !== undefined && secret !== undefined ? { [name]: secret } : {};
+  return {
+    [HibpApiKeyParameter]: hibp.key,
+    ...(name !== undefined && secret !== undefined && { [name]: secret }),
+  };
 };
 
 /**
@@ -149,11 +151,10 @@ const startServices = async (
       },
     }),
   );
-  const [dynamodb, sqs, secrets, parameters, outbox] = await Promise.all([
+  const [dynamodb, sqs, parameters, outbox] = await Promise.all([
     started(startDynamodb({ assembly, directory: data.kept, onUnexpectedEnd: fail })),
     started(startSqs({ assembly, lambda, speed })),
-    started(startSecrets({ assembly, value: hibp.key })),
-    started(startParameters({ assembly, directory: data.kept, given: givenParameters(assembly) })),
+    started(startParameters({ assembly, directory: data.kept, given: givenParameters(assembly, hibp) })),
     started(startOutbox({ directory: join(data.path, "outbox") })),
   ]);
   const scheduler = await started(startScheduler({ assembly, lambda, speed, directory: data.kept }));
@@ -166,7 +167,6 @@ const startServices = async (
         dynamodb: dynamodb.endpoint,
         sqs: sqs.endpoint,
         scheduler: process.env.AWS_ENDPOINT_URL_SCHEDULER ?? scheduler.endpoint,
-        secretsmanager: process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? secrets.url,
         ses: process.env.AWS_ENDPOINT_URL_SESV2 ?? outbox.url,
         ssm: process.env.AWS_ENDPOINT_URL_SSM ?? parameters.url,
       },
@@ -213,7 +213,6 @@ const pointSdksTo = (url: string): Record<string, string> => ({
   AWS_ENDPOINT_URL_DYNAMODB: url,
   AWS_ENDPOINT_URL_SQS: url,
   AWS_ENDPOINT_URL_SCHEDULER: url,
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: url,
   AWS_ENDPOINT_URL_SESV2: url,
   AWS_ENDPOINT_URL_SSM: url,
 });

@@ -1,10 +1,4 @@
-/** The API key of Have I Been Pwned, at the place where the deployment reads it (lib/hibp-api-key.ts). */
-import {
-  DescribeSecretCommand,
-  GetSecretValueCommand,
-  PutSecretValueCommand,
-  SecretsManagerClient,
-} from "@aws-sdk/client-secrets-manager";
+/** The API key of Have I Been Pwned, in the parameter from which the deployment reads it. */
 import { GetParameterCommand, ParameterNotFound, PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import type { Stack } from "../admin/connect.ts";
 import { CommandError } from "../admin/error.ts";
@@ -20,21 +14,9 @@ export const parseKey = (given: string): string => {
   );
 };
 
-/** Whether somebody has stored a key. CloudFormation makes the secret with a placeholder, its first version. */
-export const isKeyStored = async (stack: Stack): Promise<boolean> => {
-  const { HibpSecretName: SecretId } = stack.outputs;
-  if (SecretId === undefined) return (await storedKey(stack)) !== undefined;
-  const { VersionIdsToStages = {} } = await new SecretsManagerClient().send(
-    new DescribeSecretCommand({ SecretId }),
-  );
-  return Object.values(VersionIdsToStages).some((stages) => stages.includes("AWSPREVIOUS"));
-};
-
+/** Undefined: nobody has stored one yet. */
 export const storedKey = async ({ outputs }: Stack): Promise<string | undefined> => {
-  const { HibpSecretName: SecretId, HibpApiKeyParameter: Name } = outputs;
-  if (SecretId !== undefined)
-    return (await new SecretsManagerClient().send(new GetSecretValueCommand({ SecretId }))).SecretString;
-  const command = new GetParameterCommand({ Name, WithDecryption: true });
+  const command = new GetParameterCommand({ Name: outputs.HibpApiKeyParameter, WithDecryption: true });
   return new SSMClient().send(command).then(
     ({ Parameter }) => Parameter?.Value,
     (error: Error) => {
@@ -45,11 +27,7 @@ export const storedKey = async ({ outputs }: Stack): Promise<string | undefined>
 };
 
 export const storeKey = async ({ outputs }: Stack, key: string): Promise<void> => {
-  const { HibpSecretName: SecretId, HibpApiKeyParameter: Name } = outputs;
-  if (SecretId !== undefined)
-    await new SecretsManagerClient().send(new PutSecretValueCommand({ SecretId, SecretString: key }));
-  else
-    await new SSMClient().send(
-      new PutParameterCommand({ Name, Value: key, Type: "SecureString", Overwrite: true }),
-    );
+  const { HibpApiKeyParameter: Name } = outputs;
+  const parameter = { Name, Value: key, Type: "SecureString", Overwrite: true } as const;
+  await new SSMClient().send(new PutParameterCommand(parameter));
 };

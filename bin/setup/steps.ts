@@ -11,7 +11,7 @@ import { runCommand } from "../admin/run-command.ts";
 import { type Account, isBootstrapped } from "./account.ts";
 import type { Answers, Flags } from "./answers.ts";
 import { project, writeContext } from "./context.ts";
-import { isKeyStored, storedKey, storeKey } from "./hibp-key.ts";
+import { storedKey, storeKey } from "./hibp-key.ts";
 
 /** `stack`: its name. `key`: undefined if one is stored already. */
 export type Plan = {
@@ -81,8 +81,10 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
     },
     {
       title: "Store the API key of Have I Been Pwned",
-      isDone: async () =>
-        key === undefined ? isKeyStored(await stack()) : (await storedKey(await stack())) === key,
+      isDone: async () => {
+        const stored = await storedKey(await stack());
+        return stored !== undefined && (key === undefined || stored === key);
+      },
       run: async () => storeKey(await stack(), key ?? ""),
     },
     {

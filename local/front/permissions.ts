@@ -5,7 +5,7 @@ import type { Permission } from "../iam/iam.ts";
 import type { Context } from "../iam/policy.ts";
 import type { Assembly } from "../template/assembly.ts";
 
-export type Service = "dynamodb" | "sqs" | "scheduler" | "secretsmanager" | "ses" | "ssm";
+export type Service = "dynamodb" | "sqs" | "scheduler" | "ses" | "ssm";
 
 export type AwsRequest = {
   /** The service's name in the signature's credential scope. */
@@ -169,19 +169,6 @@ const forScheduler = ({ method, url, body }: AwsRequest, assembly: Assembly): Pe
   return [schedule, passRole];
 };
 
-const forSecretsManager = (request: AwsRequest, assembly: Assembly): Permission[] => {
-  const { SecretId = "" } = request.body as { SecretId?: string };
-  const named = assembly
-    .ofType("AWS::SecretsManager::Secret")
-    .find(({ logicalId }) => assembly.physicalId(logicalId) === SecretId);
-  const arn = SecretId.startsWith("arn:")
-    ? SecretId
-    : named === undefined
-      ? arnWithin(assembly, "secretsmanager", `secret:${SecretId}`)
-      : assembly.arn(named.logicalId);
-  return [{ action: `secretsmanager:${operationOf(request)}`, resources: [arn] }];
-};
-
 const forSes = ({ method, url, body }: AwsRequest, assembly: Assembly): Permission[] => {
   if (method !== "POST" || url !== "/v2/email/outbound-emails") return [];
   const email = body as {
@@ -216,7 +203,6 @@ const permissions: Record<Service, typeof forDynamodb> = {
   dynamodb: forDynamodb,
   sqs: forSqs,
   scheduler: forScheduler,
-  secretsmanager: forSecretsManager,
   ses: forSes,
   ssm: forSsm,
 };

@@ -8,7 +8,7 @@ type Parameter = { type: string; value: string; version: number };
 /**
  * Parameter Store's GetParameter, PutParameter and DeleteParameter on a free loopback port. With a directory
  * the parameters are kept there, readable to their owner alone; each is on disk before its reply. `given`: encrypted parameters that
- * this run has, by name.
+ * this run has, by name; they are not kept.
  */
 export const startParameters = async (settings: {
   assembly: Pick<Assembly, "region" | "accountId">;
@@ -17,7 +17,9 @@ export const startParameters = async (settings: {
 }): Promise<LoopbackServer> => {
   const { assembly, directory, given = {} } = settings;
   const stored = new Map<string, Parameter>();
-  const file = await openKeptFile(directory, "parameters.json", () => [...stored]);
+  const file = await openKeptFile(directory, "parameters.json", () =>
+    [...stored].filter(([name]) => given[name] === undefined),
+  );
   for (const [name, parameter] of (await file.read()) ?? []) stored.set(name, parameter);
   for (const [name, value] of Object.entries(given)) {
     stored.set(name, { type: "SecureString", value, version: 1 });

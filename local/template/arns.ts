@@ -1,4 +1,4 @@
-import { hash, physicalId } from "./names.ts";
+import { physicalId } from "./names.ts";
 import { declared, type Environment, type Stack } from "./stack.ts";
 
 type Named = { stack: Stack; logicalId: string; name: string };
@@ -16,9 +16,6 @@ const formats: Record<string, (resource: Named) => string> = {
   "AWS::SES::ConfigurationSet": within("ses", "configuration-set/"),
   "AWS::SQS::Queue": within("sqs", ""),
   "AWS::Scheduler::ScheduleGroup": within("scheduler", "schedule-group/"),
-  // Secrets Manager appends a hyphen and six random characters.
-  "AWS::SecretsManager::Secret": (named) =>
-    `${within("secretsmanager", "secret:")(named)}-${hash(named.logicalId).slice(0, 6)}`,
 };
 
 /** The ARN of a resource. Types without a format of their own get one made of their service and kind. */

@@ -19,7 +19,6 @@ const nameProperty: Record<string, string> = {
   "AWS::SQS::Queue": "QueueName",
   "AWS::Scheduler::Schedule": "Name",
   "AWS::Scheduler::ScheduleGroup": "Name",
-  "AWS::SecretsManager::Secret": "Name",
 };
 
 /** The name that the template gives, else `<stack>-<logicalId>`, shortened with a hash if it is too long. */
@@ -37,4 +36,4 @@ const shorten = (name: string): string =>
     ? name
     : `${name.slice(0, maximumNameLength - 9)}-${hash(name).slice(0, 8)}`;
 
-export const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

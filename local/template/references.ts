@@ -20,9 +20,8 @@ export const referenceTo = (stack: Stack, name: string): unknown => {
     if (parameter.Default === undefined) throw new Error(`The template's parameter ${name} has no default`);
     return parameter.Default;
   }
-  const { Type: type } = declared(stack, name);
-  if (type === "AWS::SQS::Queue") return `${stack.queueBaseUrl}/${physicalId(stack, name)}`;
-  return type === "AWS::SecretsManager::Secret" ? arnOf(stack, name) : physicalId(stack, name);
+  const id = physicalId(stack, name);
+  return declared(stack, name).Type === "AWS::SQS::Queue" ? `${stack.queueBaseUrl}/${id}` : id;
 };
 
 /** An attribute of a resource. One that is not known here gets a value that is unique to it. */

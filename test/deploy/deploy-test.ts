@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { startHibpServer } from "../../local/harness/hibp-server.ts";
 import { startReceiver } from "../../local/harness/receiver.ts";
 import { sign } from "../../shared/alerting/senders/signature.ts";
@@ -156,8 +156,9 @@ try {
     domains.map(({ name, verified }: Record<string, unknown>) => [name, verified]),
     [["acme.com", true]],
   );
-  const secretId = new GetSecretValueCommand({ SecretId: deployment.outputs.HibpSecretName });
-  strictEqual((await new SecretsManagerClient().send(secretId)).SecretString, hibpKey);
+  const Name = deployment.outputs.HibpApiKeyParameter;
+  const { Parameter } = await new SSMClient().send(new GetParameterCommand({ Name, WithDecryption: true }));
+  strictEqual(Parameter?.Value, hibpKey);
   ok(![...printed, again].join("").includes(hibpKey));
   pass("setup changes nothing once it is done; everything is there once, and no output has the key");
 

@@ -70,7 +70,7 @@ test("two services in one stack share no name, and none has a name of its stack'
 
 test("two services in one stack keep their secrets at different places", () => {
   const [ours, theirs] = [platform.staff.outputs, platform.customers.outputs];
-  for (const name of ["HibpSecretName", "ChannelKeyParameter", "OidcClientSecretParameter"]) {
+  for (const name of ["HibpApiKeyParameter", "ChannelKeyParameter", "OidcClientSecretParameter"]) {
     expect(ours[name]).toContain("staff");
     expect(ours[name]).not.toBe(theirs[name]);
   }

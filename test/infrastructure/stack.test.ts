@@ -81,8 +81,9 @@ describe("permissions", () => {
   test.each([
     ["the table", /^dynamodb:/, using("table:")],
     ["writes of any row", /^dynamodb:PutItem/, using("table:write")],
-    ["the HIBP key", /^secretsmanager:/, using("hibp")],
-    ["the key of alert channels", /^ssm:/, using("channel-key")],
+    ["the HIBP key", /^ssm:GetParameter .*\/hibp-api-key$/, using("hibp")],
+    ["the key of alert channels", /^ssm:.*\/channel-key$/, using("channel-key")],
+    ["parameters", /^ssm:/, using("hibp", "channel-key")],
     ["schedules", /^scheduler:/, using("schedules")],
     ["roles", /^iam:/, using("schedule-role")],
     ["mail, without a sender", /^ses:/, []],
@@ -117,7 +118,7 @@ describe("permissions", () => {
 
   test("four functions have the key of alert channels, and none can replace it", () => {
     const names = ["change-alert-config", "create-alert-config", "deliver-alert", "retry-alert"];
-    expect(functionsWith(/^ssm:/)).toEqual(names);
+    expect(functionsWith(/^ssm:.*\/channel-key$/)).toEqual(names);
     for (const name of names) {
       const statements = statementsOf(production, roleOf(name)).filter(({ Action }) =>
         String(Action).includes("ssm:"),
@@ -303,7 +304,7 @@ describe("functions", () => {
 
 test("two stages have no name in common, so that one account can hold both", () => {
   const types = "Lambda::Function SQS::Queue Logs::LogGroup CloudWatch::Alarm Scheduler::Schedule SNS::Topic";
-  const more = "Scheduler::ScheduleGroup SecretsManager::Secret DynamoDB::Table IAM::Role";
+  const more = "Scheduler::ScheduleGroup DynamoDB::Table IAM::Role";
   for (const [stack, stage] of [
     [production, "production"],
     [staging, "staging"],
@@ -678,14 +679,6 @@ describe("options", () => {
     expect(() => synthesize("unnoticed", alone)).toThrow(/needs alarmEmail/);
   });
 
-  test("the HIBP key is a secret, or a parameter where an idle deployment costs least", () => {
-    const secretsIn = (stack: Assembly) => stack.ofType("AWS::SecretsManager::Secret").length;
-    expect([secretsIn(production), secretsIn(cheapest)]).toEqual([1, 0]);
-    const parameter = "/breach-monitor/breach-monitor-cheapest/hibp-api-key";
-    expect(cheapest.outputs().HibpApiKeyParameter).toBe(parameter);
-    expect(functionsWith(new RegExp(`^ssm:GetParameter .*${parameter}$`), cheapest)).toEqual(using("hibp"));
-  });
-
   test("functions that ask HIBP have the contact that the deployment names", () => {
     const contact = "security@acme.example";
     const named = [...functionsOf(staging)]
@@ -694,20 +687,15 @@ describe("options", () => {
     expect(named.sort()).toEqual(using("hibp"));
   });
 
-  test("the place of the key and the maximum of workers can be chosen beside the alarms", () => {
-    const context: Record<string, unknown> = {
-      alarms: "minimal",
-      hibpApiKey: "secret",
-      maximumConcurrency: true,
-    };
+  test("the maximum of workers can be chosen beside the alarms", () => {
+    const context: Record<string, unknown> = { alarms: "minimal", maximumConcurrency: true };
     expect(readOptions((name) => context[name])).toMatchObject(context);
-    const dear: Record<string, unknown> = { hibpApiKey: "parameter", maximumConcurrency: "false" };
-    const expected = { alarms: "all", hibpApiKey: "parameter", maximumConcurrency: false };
-    expect(readOptions((name) => dear[name])).toMatchObject(expected);
+    const uncapped: Record<string, unknown> = { maximumConcurrency: "false" };
+    const expected = { alarms: "all", maximumConcurrency: false };
+    expect(readOptions((name) => uncapped[name])).toMatchObject(expected);
   });
 
   test.each([
-    [{ hibpApiKey: "file" }, 'hibpApiKey must be secret or parameter, not "file"'],
     [{ hibpContact: "Ada (a)" }, 'hibpContact must be an e-mail address or an https url, not "Ada (a)"'],
     [{ maximumConcurrency: "10" }, 'maximumConcurrency must be true or false, not "10"'],
     [{ alarms: "some" }, 'alarms must be all or minimal, not "some"'],

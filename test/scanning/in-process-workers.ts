@@ -28,7 +28,6 @@ import { plan } from "../../shared/scanning/plan.ts";
 import { scans } from "../../shared/scanning/record.ts";
 import { start } from "../../shared/scanning/start.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
-import { startParameterStore } from "../alerting/parameter-store.ts";
 import { startEngine } from "../aws/table/engine.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
 import { reply, startUpstream, type UpstreamServer } from "../monitoring/hibp/upstream-server.ts";
@@ -63,8 +62,6 @@ export const useWorkers = (
   beforeAll(async () => {
     const engine = await startEngine(behaviour);
     stops.push(engine.stop);
-    const parameters = await startParameterStore();
-    stops.push(parameters.close);
     workers.upstream = await startUpstream();
     stops.push(workers.upstream.stop);
     const queues = buildApp({ logger: false });

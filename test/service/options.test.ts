@@ -1,7 +1,12 @@
 /** A deployment with other options than that of the shared service: the cheapest, behind a trusted proxy, without a sender of e-mail. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { GetParameterCommand, PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
+import {
+  DeleteParameterCommand,
+  GetParameterCommand,
+  PutParameterCommand,
+  SSMClient,
+} from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
 import type { LocalService } from "../../local/harness/service.ts";
@@ -36,11 +41,12 @@ afterAll(async () => {
   await hibp?.close();
 });
 
-test("alarms=minimal: a scan before the key is stored fails, one after it finds", async () => {
+test("a scan before the HIBP key is stored fails, one after it finds", async () => {
   const { domainId, api } = organization;
+  const Parameter = (await readLocalStack(service.apiUrl)).outputs.HibpApiKeyParameter;
+  await new SSMClient({}).send(new DeleteParameterCommand({ Name: Parameter }));
   expect((await api.post("/emails", { email: "ada@demo.example", domainId })).status).toBe(201);
   expect(await scan(api)).toMatchObject({ status: "failed", errorMessage: expect.stringMatching(/key/) });
-  const Parameter = (await readLocalStack(service.apiUrl)).outputs.HibpApiKeyParameter;
   const put = { Name: Parameter, Type: "SecureString", Value: "0".repeat(32) } as const;
   await new SSMClient({}).send(new PutParameterCommand(put));
   expect(await scan(api)).toMatchObject({ status: "completed" });

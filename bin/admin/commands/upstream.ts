@@ -74,8 +74,7 @@ const lostSearches = async (): Promise<PlanNotice[]> => {
 
 /** The command reads the key where the functions do. */
 const useKeyOf = ({ outputs }: Stack): void => {
-  const { HibpSecretName: secret, HibpApiKeyParameter: parameter, HibpContact: contact } = outputs;
-  if (secret !== undefined) process.env.HIBP_API_KEY_SECRET_ARN = secret;
+  const { HibpApiKeyParameter: parameter, HibpContact: contact } = outputs;
   if (parameter !== undefined) process.env.HIBP_API_KEY_PARAMETER = parameter;
   if (contact !== undefined) process.env.HIBP_CONTACT = contact;
 };

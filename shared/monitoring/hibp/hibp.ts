@@ -1,12 +1,11 @@
 /**
  * The client of Have I Been Pwned, API v3 (https://haveibeenpwned.com/API/v3), at HIBP_BASE_URL or the public
- * address. The API key is the secret HIBP_API_KEY_SECRET_ARN or the parameter HIBP_API_KEY_PARAMETER. Callers take a grant of the rate limiter first
+ * address. The API key is in the encrypted parameter HIBP_API_KEY_PARAMETER. Callers take a grant of the rate limiter first
  * (upstream.ts), except for `latestBreach`.
  *
  * Each function makes one request, or two when the key has just been rotated. It throws `UpstreamFailure`
  * when there is no trustworthy answer, so that no failure reads as "no breaches".
  */
-import { SecretsProvider } from "@aws-lambda-powertools/parameters/secrets";
 import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import { ParameterNotFound } from "@aws-sdk/client-ssm";
 import * as z from "zod/mini";
@@ -404,34 +403,24 @@ const encode = (argument: string): string => {
   return encodeURIComponent(argument);
 };
 
-const clientConfig = { maxAttempts: 3, requestHandler: timeouts };
-let secrets: SecretsProvider | undefined;
 let parameters: SSMProvider | undefined;
 
-/** Reads the key from where the deployment has it (lib/hibp-api-key.ts). Undefined: nobody has stored one yet. */
-const readKey = async (forceFetch: boolean): Promise<unknown> => {
-  const { HIBP_API_KEY_SECRET_ARN: secret, HIBP_API_KEY_PARAMETER: parameter } = process.env;
-  const options = { maxAge: keyMaxAgeSeconds, forceFetch };
-  if (secret) {
-    secrets ??= new SecretsProvider({ clientConfig });
-    return secrets.get(secret, options);
-  }
-  if (!parameter) throw new Error("Set HIBP_API_KEY_SECRET_ARN or HIBP_API_KEY_PARAMETER");
-  parameters ??= new SSMProvider({ clientConfig });
-  return parameters.get(parameter, { ...options, decrypt: true }).catch((error: Error) => {
-    if (error.cause instanceof ParameterNotFound) return undefined;
-    throw error;
-  });
-};
-
 const apiKey = async ({ forceFetch = false } = {}): Promise<string> => {
-  const stored = await readKey(forceFetch).catch(() => {
-    throw new UpstreamFailure("unavailable", "The HIBP API key cannot be read");
-  });
+  const name = process.env.HIBP_API_KEY_PARAMETER ?? "";
+  parameters ??= new SSMProvider({ clientConfig: { maxAttempts: 3, requestHandler: timeouts } });
+  const stored = await parameters
+    .get(name, { maxAge: keyMaxAgeSeconds, forceFetch, decrypt: true })
+    .catch((error: Error) => {
+      if (error.cause instanceof ParameterNotFound) return undefined;
+      throw new UpstreamFailure("unavailable", `The parameter ${name} with the HIBP API key cannot be read`);
+    });
   const key = typeof stored === "string" ? stored.trim() : "";
   // Checked here, because `fetch` would quote a value that no header can have in its error.
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  // The cached key may be the placeholder of a new deployment, which has been replaced since.
+  // What is cached may have been replaced since.
   if (!forceFetch) return apiKey({ forceFetch: true });
-  throw new UpstreamFailure("unauthorized", "No usable HIBP API key is stored");
+  throw new UpstreamFailure(
+    "unauthorized",
+    `Store an HIBP API key in the parameter ${name}: there is no usable one`,
+  );
 };

@@ -8,9 +8,9 @@ import {
   TransactWriteItemsCommand,
 } from "@aws-sdk/client-dynamodb";
 import { CreateScheduleCommand, GetScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SESv2Client, SendEmailCommand, type SendEmailCommandInput } from "@aws-sdk/client-sesv2";
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callerHeader, type Front, startFront } from "../../../local/front/front.ts";
 import { secretAccessKey, sessionToken } from "../../../local/iam/iam.ts";
@@ -29,7 +29,6 @@ const resources = {
   },
   Queue: { Type: "AWS::SQS::Queue", Properties: {} },
   Other: { Type: "AWS::SQS::Queue", Properties: {} },
-  Secret: { Type: "AWS::SecretsManager::Secret", Properties: { Name: "hibp" } },
   Role: { Type: "AWS::IAM::Role", Properties: {} },
   ScheduleRole: { Type: "AWS::IAM::Role", Properties: {} },
   Function: { Type: "AWS::Lambda::Function", Properties: { Role: { "Fn::GetAtt": ["Role", "Arn"] } } },
@@ -68,7 +67,7 @@ const resources = {
             Resource: { "Fn::GetAtt": ["ScheduleRole", "Arn"] },
             Condition: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
           },
-          { Effect: "Allow", Action: "secretsmanager:GetSecretValue", Resource: { Ref: "Secret" } },
+          { Effect: "Allow", Action: "ssm:GetParameter", Resource: "arn:aws:ssm:*:*:parameter/hibp" },
           { Effect: "Allow", Action: "ses:SendEmail", Resource: "arn:aws:ses:*:*:identity/example.org" },
         ],
       },
@@ -94,7 +93,7 @@ beforeAll(async () => {
   assembly = openTemplate(resources);
   front = await startFront({
     assembly,
-    upstreams: { dynamodb: url, sqs: url, scheduler: url, secretsmanager: url, ses: url, ssm: url },
+    upstreams: { dynamodb: url, sqs: url, scheduler: url, ses: url, ssm: url },
   });
   assembly.setQueueBaseUrl(`${front.url}/000000000000`);
 });
@@ -291,11 +290,10 @@ describe("other services", () => {
     );
   });
 
-  test("Secrets Manager needs permission by secret, named by name or by ARN", async () => {
-    const client = new SecretsManagerClient(settings());
-    await client.send(new GetSecretValueCommand({ SecretId: "hibp" }));
-    await client.send(new GetSecretValueCommand({ SecretId: assembly.arn("Secret") }));
-    await expect(client.send(new GetSecretValueCommand({ SecretId: "other" }))).rejects.toMatchObject({
+  test("Parameter Store needs permission by parameter", async () => {
+    const client = new SSMClient(settings());
+    await client.send(new GetParameterCommand({ Name: "/hibp" }));
+    await expect(client.send(new GetParameterCommand({ Name: "/other" }))).rejects.toMatchObject({
       name: "AccessDeniedException",
     });
   });
@@ -313,7 +311,7 @@ describe("other services", () => {
     const lonely = await startFront({
       assembly,
       upstreams: Object.fromEntries(
-        ["dynamodb", "sqs", "scheduler", "secretsmanager", "ses"].map((name) => [name, "http://127.0.0.1:1"]),
+        ["dynamodb", "sqs", "scheduler", "ses", "ssm"].map((name) => [name, "http://127.0.0.1:1"]),
       ) as Parameters<typeof startFront>[0]["upstreams"],
     });
     const client = new DynamoDBClient({ ...settings("local-admin"), endpoint: lonely.url });

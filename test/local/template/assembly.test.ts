@@ -32,7 +32,6 @@ const template = {
     Named: { Type: "AWS::SQS::Queue", Properties: { QueueName: { "Fn::Sub": "${AWS::StackName}-named" } } },
     Table: { Type: "AWS::DynamoDB::Table" },
     Api: { Type: "AWS::ApiGateway::RestApi" },
-    Secret: { Type: "AWS::SecretsManager::Secret" },
     Function: { Type: "AWS::Lambda::Function", Properties: { Code: { S3Key: "abc.zip" } } },
     [`Long${"x".repeat(80)}`]: { Type: "AWS::Lambda::Function" },
   },
@@ -55,10 +54,7 @@ describe("an assembly", () => {
       "http://127.0.0.1:2/api/app",
     ],
     [{ "Fn::GetAtt": "Table.Arn" }, "arn:aws:dynamodb:eu-west-1:000000000000:table/shop-Table"],
-    [
-      { "Fn::Sub": "${Table}/${Size}/${Jobs.Arn}" },
-      "shop-Table/7/arn:aws:sqs:eu-west-1:000000000000:shop-Jobs",
-    ],
+    [{ "Fn::Sub": "${Table}/${Size}/${Jobs.Arn}" }, "shop-Table/7/arn:aws:sqs:eu-west-1:000000000000:shop-Jobs"],
     [{ "Fn::Select": [1, { "Fn::Split": ["/", "a/b/c"] }] }, "b"],
     [{ Condition: { StringEquals: { a: "b" } } }, { Condition: { StringEquals: { a: "b" } } }],
   ])("resolves %j", (value, expected) => {
@@ -71,7 +67,7 @@ describe("an assembly", () => {
   });
 
   test("finds resources by ARN, and a function also by the ARN of its alias", () => {
-    for (const logicalId of ["Jobs", "Table", "Secret", "Function"]) {
+    for (const logicalId of ["Jobs", "Table", "Function"]) {
       expect(assembly.logicalIdOf(assembly.arn(logicalId))).toBe(logicalId);
     }
     expect(assembly.logicalIdOf(`${assembly.arn("Function")}:live`)).toBe("Function");

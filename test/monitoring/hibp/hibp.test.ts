@@ -1,3 +1,4 @@
+import { DeleteParameterCommand, PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startHibp } from "../../../local/hibp/hibp.ts";
 import * as hibp from "../../../shared/monitoring/hibp/hibp.ts";
@@ -14,6 +15,16 @@ beforeEach(() => {
   upstream.requests.length = 0;
   upstream.answer = (_path, _request, response) => reply(response, 404);
 });
+
+/** Replaces the stored key; undefined removes it. */
+const storeKey = async (Value: string | undefined): Promise<void> => {
+  const parameter = { Name: process.env.HIBP_API_KEY_PARAMETER };
+  if (Value === undefined) await new SSMClient().send(new DeleteParameterCommand(parameter));
+  else
+    await new SSMClient().send(
+      new PutParameterCommand({ ...parameter, Value, Type: "SecureString", Overwrite: true }),
+    );
+};
 
 const failure = async (call: Promise<unknown>): Promise<hibp.UpstreamFailure> => {
   const error = await call.then(
@@ -73,10 +84,13 @@ describe("requests", () => {
     }
   });
 
-  test("read the secret once, not at every call", async () => {
-    const before = upstream.secretReads();
+  test("read the key once, not at every call", async () => {
+    await hibp.breachedAccount(address);
+    await storeKey("key-0");
     await Promise.all([1, 2, 3, 4].map((n) => hibp.breachedAccount(`${n}@a.example`)));
-    expect(upstream.secretReads()).toBe(before);
+    expect(new Set(upstream.requests.map(({ headers }) => headers["hibp-api-key"]))).toEqual(
+      new Set(["key-1"]),
+    );
   });
 
   test("never follow a redirect, which would carry the key elsewhere", async () => {
@@ -88,8 +102,8 @@ describe("requests", () => {
 });
 
 describe("a rotated key", () => {
-  test("works at once: after a 401 the secret is read again and the request repeated", async () => {
-    upstream.secret = "key-2";
+  test("works at once: after a 401 the parameter is read again and the request repeated", async () => {
+    await storeKey("key-2");
     upstream.answer = (_path, request, response) =>
       request.headers["hibp-api-key"] === "key-2"
         ? reply(response, 200, [{ Name: "A" }])
@@ -98,7 +112,7 @@ describe("a rotated key", () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  test("is not sent again when the secret still holds the refused key", async () => {
+  test("is not sent again when the parameter still holds the refused key", async () => {
     upstream.answer = (_path, _request, response) => reply(response, 401);
     expect((await failure(hibp.breachedAccount(address))).kind).toBe("unauthorized");
     expect(upstream.requests).toHaveLength(1);
@@ -109,21 +123,20 @@ describe("a rotated key", () => {
       request.headers["hibp-api-key"] === "key-3"
         ? reply(response, 200, [{ Name: "A" }])
         : reply(response, 401);
-    upstream.secret = " key-3\r\n";
+    await storeKey(" key-3\r\n");
     expect(await hibp.breachedAccount(address)).toEqual(["A"]);
   });
 
   test("that is unusable or unreadable is a failure whose message does not show it", async () => {
     upstream.answer = (_path, _request, response) => reply(response, 401);
-    for (const [secret, kind] of [
-      ["key-3\nx: y", "unauthorized"],
-      ["  ", "unauthorized"],
-      [undefined, "unavailable"],
-    ] as const) {
-      upstream.secret = secret;
-      expect((await failure(hibp.breachedAccount(address))).kind).toBe(kind);
+    for (const key of ["key-3\nx: y", "  ", undefined]) {
+      await storeKey(key);
+      expect(await failure(hibp.breachedAccount(address))).toMatchObject({
+        kind: "unauthorized",
+        message: `Store an HIBP API key in the parameter ${process.env.HIBP_API_KEY_PARAMETER}: there is no usable one`,
+      });
     }
-    upstream.secret = "key-2";
+    await storeKey("key-2");
   });
 });
 
