@@ -9,7 +9,6 @@ type MappingProperties = {
   EventSourceArn: string;
   FunctionName: string;
   BatchSize?: number;
-  FunctionResponseTypes?: readonly string[];
   ScalingConfig?: { MaximumConcurrency?: number };
 };
 
@@ -40,6 +39,5 @@ const openMapping = (
     invoke: (event) => lambda.invoke(functionArn, event),
     batchSize: properties.BatchSize ?? 10,
     maximumConcurrency: properties.ScalingConfig?.MaximumConcurrency,
-    reportsItemFailures: properties.FunctionResponseTypes?.includes("ReportBatchItemFailures") ?? false,
   });
 };

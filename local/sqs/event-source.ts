@@ -16,7 +16,6 @@ export type EventSourceSettings = {
   invoke: (event: unknown) => Promise<InvocationResult>;
   batchSize: number;
   maximumConcurrency: number | undefined;
-  reportsItemFailures: boolean;
 };
 
 /** While messages wait and no batch has begun or ended for this long, the source takes one batch more, as Lambda does. */
@@ -30,8 +29,8 @@ const longestTimerMilliseconds = 2 ** 31 - 1;
 
 /**
  * Hands a queue's messages to a function as Lambda's event source mapping does. The source sleeps until it is
- * woken, or until the next delayed or invisible message is due. Messages of a failed batch, or those that the
- * function reports as failed, stay invisible until their visibility timeout passes.
+ * woken, or until the next delayed or invisible message is due. Messages of a failed batch stay invisible until
+ * their visibility timeout passes.
  */
 export const openEventSource = (settings: EventSourceSettings): EventSource => {
   const { queue, batchSize } = settings;
@@ -111,30 +110,13 @@ const take = (queue: Queue, batchSize: number): TakenMessage[] => {
   return batch;
 };
 
-const deliver = async (settings: EventSourceSettings, batch: TakenMessage[]): Promise<void> => {
-  const { queue, region, invoke } = settings;
-  const failedIds = await invoke(eventOf(queue, region, batch)).then(
-    (result) => readFailures(settings, result, batch),
-    () => idsOf(batch),
-  );
-  for (const { id, receiptHandle } of batch) {
-    if (!failedIds.has(id)) queue.delete(receiptHandle);
-  }
-};
-
-/** The ids of the messages that failed. As on AWS, an answer that makes no sense fails the whole batch. */
-const readFailures = (
-  { reportsItemFailures }: EventSourceSettings,
-  result: InvocationResult,
+const deliver = async (
+  { queue, region, invoke }: EventSourceSettings,
   batch: TakenMessage[],
-): Set<string> => {
-  if ("functionError" in result) return idsOf(batch);
-  if (!reportsItemFailures) return new Set();
-  const failures = (result.payload as { batchItemFailures?: unknown } | null)?.batchItemFailures ?? [];
-  if (!Array.isArray(failures)) return idsOf(batch);
-  const ids = failures.map((failure) => failure?.itemIdentifier);
-  const known = idsOf(batch);
-  return ids.every((id) => known.has(id)) ? new Set(ids) : known;
+): Promise<void> => {
+  const isDone = await invoke(eventOf(queue, region, batch)).then(
+    (result) => !("functionError" in result),
+    () => false,
+  );
+  if (isDone) for (const { receiptHandle } of batch) queue.delete(receiptHandle);
 };
-
-const idsOf = (batch: TakenMessage[]): Set<string> => new Set(batch.map(({ id }) => id));
