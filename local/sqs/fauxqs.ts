@@ -40,7 +40,6 @@ export type Queue = {
   available(): number;
   /** When the next delayed or invisible message is due, in Unix milliseconds; Infinity if there is none. */
   nextDueAt(): number;
-  put(body: string): void;
   /** Takes up to ten messages. Those that were received too often go to the dead-letter queue instead. */
   take(count: number): TakenMessage[];
   delete(receiptHandle: string): void;
@@ -108,7 +107,6 @@ const openQueue = (store: SqsStore, inner: SqsQueue): Queue => ({
   refresh: () => inner.processTimers(),
   available: () => inner.messages.length,
   nextDueAt: () => nextDueAt(inner),
-  put: (body) => inner.enqueue(SqsStore.createMessage(body)),
   take: (count) =>
     inner
       .dequeue(count, undefined, (arn) => store.getQueueByArn(arn))

@@ -5,12 +5,7 @@ import { openEventSources } from "./event-source-mapping.ts";
 import { type Fauxqs, openFauxqs, type Queue } from "./fauxqs.ts";
 import { handleSending } from "./sending.ts";
 
-export type Sqs = {
-  endpoint: string;
-  /** Puts a message on a queue of the template. Throws for an unknown queue. */
-  send(queueArn: string, body: string): void;
-  close(): Promise<void>;
-};
+export type Sqs = { endpoint: string; close(): Promise<void> };
 
 /**
  * Runs the template's queues and event source mappings on a free loopback port. Delays pass `speed` times
@@ -39,11 +34,6 @@ export const startSqs = async (settings: {
   const endpoint = await app.listen({ host: "127.0.0.1", port: 0 });
   return {
     endpoint,
-    send: (queueArn, body) => {
-      const queue = queueByArn(queueArn);
-      if (queue === undefined) throw new Error(`The template has no queue ${queueArn}`);
-      queue.put(body);
-    },
     close: async () => {
       for (const source of sources.values()) source.close();
       await app.close();
