@@ -154,8 +154,7 @@ const schedulerOperations: Record<string, string> = {
 const forScheduler = ({ method, url, body }: AwsRequest, assembly: Assembly): Permission[] => {
   const { pathname, searchParams } = new URL(url, "http://scheduler");
   const [collection = "", name] = pathname.slice(1).split("/").map(decodeURIComponent);
-  if (collection !== "schedules") return [];
-  if (name === undefined) return [{ action: "scheduler:ListSchedules", resources: ["*"] }];
+  if (collection !== "schedules" || name === undefined) return [];
   const action = `scheduler:${schedulerOperations[method]}Schedule`;
   const { GroupName, Target } = body as { GroupName?: string; Target?: { RoleArn?: string } };
   const group = GroupName ?? searchParams.get("groupName") ?? "default";

@@ -98,8 +98,7 @@ export const startScheduler = async (settings: {
 
   const answer = async ({ method, url = "/" }: IncomingMessage, body: Buffer): Promise<Reply> => {
     const { pathname, searchParams } = new URL(url, "http://127.0.0.1");
-    const name = decodeURIComponent(pathname.replace(/^\/schedules\/?/, ""));
-    if (name === "") return { status: 200, body: { Schedules: list(schedules.values(), searchParams) } };
+    const name = decodeURIComponent(pathname.replace("/schedules/", ""));
     const definition = body.length === 0 ? undefined : (JSON.parse(body.toString()) as Definition);
     const group = definition?.GroupName ?? searchParams.get("groupName") ?? defaultGroup;
     const found = schedules.get(keyOf({ group, name }));
@@ -148,15 +147,6 @@ const newSchedule = (name: string, definition: Definition): Schedule => {
   const now = Date.now();
   const { GroupName: group = defaultGroup } = definition;
   return { name, group, definition, modifiedAt: now, handledUntil: now - 1 };
-};
-
-/** All at once, in the order of their names. */
-const list = (schedules: Iterable<Schedule>, query: URLSearchParams): object[] => {
-  const wanted = query.get("ScheduleGroup");
-  return [...schedules]
-    .filter(({ group }) => wanted === null || group === wanted)
-    .map(({ name, group }) => ({ Name: name, GroupName: group }))
-    .sort((one, other) => (one.Name < other.Name ? -1 : 1));
 };
 
 const refuse = (status: number, type: string, message: string): Reply => ({
