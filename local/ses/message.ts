@@ -3,20 +3,18 @@ import { randomUUID } from "node:crypto";
 
 type Text = { Data: string };
 
-/** What a local run knows of SES v2's SendEmail. */
+/** What a local run knows of SES v2's SendEmail: a message to one recipient, as text and HTML. */
 export type SendEmailRequest = {
   FromEmailAddress?: string;
   Destination?: { ToAddresses?: readonly string[] };
-  Content?: { Simple?: SimpleContent };
+  Content?: {
+    Simple?: {
+      Subject: Text;
+      Body: { Text?: Text; Html?: Text };
+      Headers?: readonly { Name: string; Value: string }[];
+    };
+  };
 };
-
-type SimpleContent = {
-  Subject: Text;
-  Body: { Text?: Text; Html?: Text };
-  Headers?: readonly { Name: string; Value: string }[];
-};
-
-const maximumRecipients = 50;
 
 /** Bytes of an encoded word's content: with its frame the word stays below the 75 characters of RFC 2047. */
 const encodedWordBytes = 42;
@@ -24,40 +22,28 @@ const encodedWordBytes = 42;
 /** RFC 5322's limit for a line, without its end. */
 const maximumLineBytes = 998;
 
-/** The message, or a sentence that says why SES would refuse it. */
+/** The message, or a sentence that says why it is refused. */
 export const compose = (email: SendEmailRequest, messageId: string, time: Date): Buffer | string => {
-  const { ToAddresses: to = [] } = email.Destination ?? {};
-  if (to.length > maximumRecipients) return `Recipient count exceeds ${maximumRecipients}.`;
-  const simple = email.Content?.Simple;
-  if (simple === undefined || (simple.Body.Text === undefined && simple.Body.Html === undefined)) {
-    return "Content must have a Simple message with a Body.";
-  }
-  if (!email.FromEmailAddress || to.length === 0) {
-    return "FromEmailAddress and at least one address in ToAddresses are required.";
-  }
+  const { FromEmailAddress: from, Destination: { ToAddresses: [to, ...others] = [] } = {}, Content } = email;
+  const { Subject, Body: { Text, Html } = {}, Headers = [] } = Content?.Simple ?? {};
+  if (!from || !to || others.length > 0 || !Subject || !Text || !Html)
+    return "A local run needs FromEmailAddress, one address in ToAddresses, and a Simple message with Text and Html.";
   const headers: [string, string][] = [
-    ["From", email.FromEmailAddress],
-    ["To", to.join(", ")],
-    ["Subject", simple.Subject.Data],
+    ["From", from],
+    ["To", to],
+    ["Subject", Subject.Data],
     ["Date", time.toUTCString().replace("GMT", "+0000")],
     ["Message-ID", `<${messageId}@outbox.local>`],
     ["MIME-Version", "1.0"],
-    ...(simple.Headers ?? []).map(({ Name, Value }): [string, string] => [Name, Value]),
+    ...Headers.map(({ Name, Value }): [string, string] => [Name, Value]),
   ];
   if (headers.some(([name, value]) => /[\r\n]/.test(name + value))) return "A header contains a line break.";
   const lines = headers.map(([name, value]) => `${name}: ${encodeHeader(value)}`);
-  return Buffer.from(`${lines.join("\r\n")}\r\n${composeBody(simple.Body)}`);
-};
-
-const composeBody = ({ Text, Html }: SimpleContent["Body"]): string => {
-  const parts = [
-    ...(Text === undefined ? [] : [composePart("text/plain", Text.Data)]),
-    ...(Html === undefined ? [] : [composePart("text/html", Html.Data)]),
-  ];
-  if (parts.length === 1) return parts.join("");
   const boundary = randomUUID();
+  lines.push(`Content-Type: multipart/alternative; boundary="${boundary}"`);
+  const parts = [composePart("text/plain", Text.Data), composePart("text/html", Html.Data)];
   const framed = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join("");
-  return `Content-Type: multipart/alternative; boundary="${boundary}"\r\n\r\n${framed}--${boundary}--\r\n`;
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${framed}--${boundary}--\r\n`);
 };
 
 /** The text stays readable unless one of its lines is too long for mail. */
