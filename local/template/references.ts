@@ -7,19 +7,13 @@ const pseudoParameters: Record<string, (stack: Stack) => unknown> = {
   "AWS::AccountId": ({ accountId }) => accountId,
   "AWS::Partition": () => "aws",
   "AWS::Region": ({ region }) => region,
-  "AWS::StackName": ({ name }) => name,
   "AWS::URLSuffix": () => "amazonaws.com",
 };
 
-/** The value of a pseudo parameter, of a parameter (its default), or of a resource. */
+/** The value of a pseudo parameter or of a resource. */
 export const referenceTo = (stack: Stack, name: string): unknown => {
   const pseudoParameter = pseudoParameters[name];
   if (pseudoParameter !== undefined) return pseudoParameter(stack);
-  const parameter = stack.template.Parameters?.[name];
-  if (parameter !== undefined) {
-    if (parameter.Default === undefined) throw new Error(`The template's parameter ${name} has no default`);
-    return parameter.Default;
-  }
   const id = physicalId(stack, name);
   return declared(stack, name).Type === "AWS::SQS::Queue" ? `${stack.queueBaseUrl}/${id}` : id;
 };

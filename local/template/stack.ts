@@ -4,7 +4,6 @@ export type TemplateResource = { Type: string; Properties?: Record<string, unkno
 
 export type Template = {
   Resources: Record<string, TemplateResource>;
-  Parameters?: Record<string, { Default?: unknown }>;
   /** None of this service's: with some, the template is refused. */
   Conditions?: Record<string, unknown>;
   Outputs?: Record<string, { Value: unknown }>;

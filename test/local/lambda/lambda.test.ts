@@ -80,7 +80,7 @@ describe("an invocation", () => {
       },
       {
         MemorySize: 256,
-        Environment: { Variables: { STACK: { Ref: "AWS::StackName" }, SWEEP_INTERVAL_SECONDS: "60" } },
+        Environment: { Variables: { STACK: { Ref: "AWS::Region" }, SWEEP_INTERVAL_SECONDS: "60" } },
       },
       10,
     );
@@ -97,7 +97,7 @@ describe("an invocation", () => {
           remaining: expect.toSatisfy((value: number) => value > 4000 && value <= 5000),
         },
         env: {
-          STACK: "Test",
+          STACK: "eu-west-1",
           SWEEP_INTERVAL_SECONDS: "6",
           AWS_REGION: "eu-west-1",
           AWS_ACCESS_KEY_ID: "local-Test-Echo",

@@ -26,10 +26,9 @@ const open = (template: object, artifacts?: object) => {
 };
 
 const template = {
-  Parameters: { Size: { Type: "String", Default: "7" } },
   Resources: {
     Jobs: { Type: "AWS::SQS::Queue", Properties: {} },
-    Named: { Type: "AWS::SQS::Queue", Properties: { QueueName: { "Fn::Sub": "${AWS::StackName}-named" } } },
+    Named: { Type: "AWS::SQS::Queue", Properties: { QueueName: { "Fn::Sub": "${AWS::Region}-named" } } },
     Table: { Type: "AWS::DynamoDB::Table" },
     Api: { Type: "AWS::ApiGateway::RestApi" },
     Function: { Type: "AWS::Lambda::Function", Properties: { Code: { S3Key: "abc.zip" } } },
@@ -47,14 +46,14 @@ describe("an assembly", () => {
 
   test.each([
     [{ Ref: "Jobs" }, "http://127.0.0.1:1/000000000000/shop-Jobs"],
-    [{ Ref: "Named" }, "http://127.0.0.1:1/000000000000/shop-named"],
-    [{ "Fn::GetAtt": ["Named", "QueueName"] }, "shop-named"],
+    [{ Ref: "Named" }, "http://127.0.0.1:1/000000000000/eu-west-1-named"],
+    [{ "Fn::GetAtt": ["Named", "QueueName"] }, "eu-west-1-named"],
     [
       { "Fn::Join": ["", ["https://", { Ref: "Api" }, ".execute-api.eu-west-1.amazonaws.com/api/app"]] },
       "http://127.0.0.1:2/api/app",
     ],
     [{ "Fn::GetAtt": "Table.Arn" }, "arn:aws:dynamodb:eu-west-1:000000000000:table/shop-Table"],
-    [{ "Fn::Sub": "${Table}/${Size}/${Jobs.Arn}" }, "shop-Table/7/arn:aws:sqs:eu-west-1:000000000000:shop-Jobs"],
+    [{ "Fn::Sub": "${Table}/${Jobs.Arn}" }, "shop-Table/arn:aws:sqs:eu-west-1:000000000000:shop-Jobs"],
     [{ "Fn::Select": [1, { "Fn::Split": ["/", "a/b/c"] }] }, "b"],
     [{ Condition: { StringEquals: { a: "b" } } }, { Condition: { StringEquals: { a: "b" } } }],
   ])("resolves %j", (value, expected) => {
