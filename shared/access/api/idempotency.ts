@@ -3,19 +3,16 @@
  * repetition within 24 hours gets the reply of the first request and changes nothing. Requests that were refused are not kept: they
  * changed nothing, and a repetition tries again.
  */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
+import { createHash, hkdfSync } from "node:crypto";
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Actor } from "../activity/actor.ts";
+import { decrypt, encrypt } from "../keys/encryption.ts";
 import { type Headers, headerValues } from "./headers.ts";
 
 const keptSeconds = 24 * 3600;
-
-const algorithm = "aes-256-gcm";
-const nonceBytes = 12;
-const tagBytes = 16;
 
 /** The first reply to a request, as the table holds it. `fingerprint` tells whether another request is the same one. */
 type KeptReply = { fingerprint: string; reply: Buffer; expiresAt: number };
@@ -55,14 +52,14 @@ export const repeatable = (org: number, actor: Actor, event: Headers, what: unkn
       const kept = await table.get<KeptReply>(row);
       if (kept === undefined || kept.expiresAt <= seconds()) return undefined;
       if (kept.fingerprint !== fingerprint) throw new Refusal("idempotencyKeyReused");
-      return decrypted(Buffer.from(kept.reply), cipherKey);
+      return decrypt(Buffer.from(kept.reply), cipherKey);
     },
     remember: (reply) => [
       {
         put: {
           ...row,
           fingerprint,
-          reply: encrypted(reply, cipherKey),
+          reply: encrypt(reply, cipherKey),
           [timeToLive]: seconds() + keptSeconds,
         },
         if: condition("attribute_not_exists(#pk) OR #expiresAt <= :now", { now: seconds() }),
@@ -89,19 +86,3 @@ const seconds = (): number => Math.floor(Date.now() / 1000);
 
 const digest = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("base64url");
-
-const encrypted = (reply: unknown, key: Buffer): Buffer => {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
-  const text = Buffer.concat([cipher.update(JSON.stringify(reply), "utf8"), cipher.final()]);
-  return Buffer.concat([nonce, text, cipher.getAuthTag()]);
-};
-
-const decrypted = (bytes: Buffer, key: Buffer): unknown => {
-  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), {
-    authTagLength: tagBytes,
-  });
-  decipher.setAuthTag(bytes.subarray(-tagBytes));
-  const text = Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]);
-  return JSON.parse(text.toString("utf8"));
-};

@@ -1,8 +1,8 @@
 /**
- * Seals what of a channel's config is secret (urls and the webhook's secret) before it reaches the table, with
- * AES-256-GCM. What is sealed opens in the row of its organization, channel and kind alone.
+ * Seals what of a channel's config is secret (urls and the webhook's secret) before it reaches the table.
+ * What is sealed opens in the row of its organization, channel and kind alone.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { decrypt, encrypt } from "../../access/keys/encryption.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -13,9 +13,6 @@ import { keyWithId, sealingKey } from "./channel-key.ts";
 
 /** What is sealed begins with the number of its format and the id of its key: `1.<key id>.<base64url>`. */
 const format = "1";
-const algorithm = "aes-256-gcm";
-const nonceBytes = 12;
-const tagBytes = 16;
 
 type Place = { org: number; id: number; kind: ChannelForm["channel"] };
 
@@ -31,11 +28,7 @@ export class ChannelNotOpened extends Error {
 export const seal = async (org: number, id: number, form: ChannelForm): Promise<StoredForm> => {
   if (form.channel === "email") return form;
   const key = await sealingKey();
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(algorithm, key.bytes, nonce, { authTagLength: tagBytes });
-  cipher.setAAD(boundTo({ org, id, kind: form.channel }));
-  const text = Buffer.concat([cipher.update(JSON.stringify(form.config), "utf8"), cipher.final()]);
-  const bytes = Buffer.concat([nonce, text, cipher.getAuthTag()]);
+  const bytes = encrypt(form.config, key.bytes, boundTo({ org, id, kind: form.channel }));
   const sealed = `${format}.${key.id}.${bytes.toString("base64url")}`;
   if (form.channel === "slack") return { channel: "slack", config: { hasWebhookUrl: true }, sealed };
   const { url, secret } = form.config;
@@ -66,21 +59,15 @@ const isSealed = async (channel: Channel): Promise<boolean> => {
 
 const opened = (bytes: Buffer, key: Buffer, place: Place): unknown => {
   try {
-    const nonce = bytes.subarray(0, nonceBytes);
-    const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
-    decipher.setAAD(boundTo(place));
-    decipher.setAuthTag(bytes.subarray(-tagBytes));
-    const text = bytes.subarray(nonceBytes, -tagBytes);
-    return JSON.parse(Buffer.concat([decipher.update(text), decipher.final()]).toString("utf8"));
+    return decrypt(bytes, key, boundTo(place));
   } catch {
     // The error of JSON.parse would quote its input.
     throw new ChannelNotOpened(place, "it was changed, or sealed for another channel");
   }
 };
 
-/** GCM's additional authenticated data. */
-const boundTo = ({ org, id, kind }: Place): Buffer =>
-  Buffer.from(JSON.stringify(["alert channel", format, org, id, kind]));
+const boundTo = ({ org, id, kind }: Place): string =>
+  JSON.stringify(["alert channel", format, org, id, kind]);
 
 export type Sealing = {
   /** Sealed by this call. */
