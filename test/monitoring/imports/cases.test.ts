@@ -18,6 +18,55 @@ const ada = "ada@demo.example | Ada Lovelace";
 const bob = "bob@demo.example | Bob Kahn";
 const research = `${ada} | Research`;
 
+const namesOf = (names: string): string[] => names.split(" ").map((name) => `${name}@demo.example`);
+
+const forms: Cases = {
+  "entra-bulk-create.csv": [ada, bob],
+  "entra-users-without-mail.csv": [ada, "alan@demo.example | Alan Turing"],
+  "entra-users.csv": [
+    ada,
+    "service@demo.onmicrosoft.example | Print Service",
+    "grace@partner.example | Hopper, Grace",
+  ],
+  "excel-german.csv": [
+    "juergen.mueller@demo.example | Jürgen Müller | Einkauf, Lager",
+    "anna-lena@demo.example | Anna-Lena Groß | Vertrieb; Süd",
+    "zoe@demo.example | Zoë",
+  ],
+  "excel-unicode-text.txt": ["juergen@demo.example | Jürgen Müller", "sakura@demo.example | 木村 さくら"],
+  "formulas.csv": [
+    'ada@demo.example | =HYPERLINK("https://evil.example","Ada")',
+    "alan@demo.example | +1+cmd|' /C calc'!A0",
+    "grace@demo.example | @SUM(1)",
+  ],
+  "google-workspace-users.csv": [
+    "ada.lovelace@demo.example | Ada Lovelace",
+    "alan@demo.example | Alan Turing",
+    'grace@demo.example | Grace "Amazing" Hopper',
+    "robot@demo.example",
+  ],
+  "list.txt": namesOf("ada alan grace katherine mary"),
+  "malformed.csv": [
+    "ada@demo.example | Ada",
+    "not an address | Bob",
+    "ada@ | Carl",
+    "@demo.example | Dora",
+    "ada@demo..example | Emil",
+    "ada@@demo.example | Fritz",
+    "ada@demo.example | Ada again",
+    "ádá@demo.example | Hans",
+  ],
+  "mixed-line-ends.csv": [
+    "ada@demo.example | Ada",
+    "alan@demo.example | Al an",
+    "grace@demo.example | Grace",
+  ],
+  "outlook-contacts.csv": [ada, "alan@demo.example | Alan Turing"],
+  "pasted-recipients.txt": namesOf("ada alan grace katherine mary dorothy annie barbara"),
+  "utf-16-big-endian.csv": ["ada@demo.example | Adá"],
+  "without-header.csv": namesOf("ada grace"),
+};
+
 const products: Cases = {
   "active-directory-csvde.csv": [research, "grace@demo.example | Grace Hopper"],
   "bamboohr-employees.csv": [research],
@@ -80,6 +129,7 @@ const reports: Cases = {
 };
 
 describe.each([
+  ["forms", forms],
   ["products", products],
   ["reports", reports],
 ])("%s", (kind, cases) => {

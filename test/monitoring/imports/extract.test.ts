@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -7,9 +5,6 @@ import { Refusal } from "../../../shared/contract/errors.ts";
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import { type Candidate, extract as read } from "../../../shared/monitoring/imports/extract.ts";
 import { importedAddress, importRow } from "../../../shared/monitoring/imports/import-schema.ts";
-
-const exported = (name: string): Candidate[] =>
-  extract(readFileSync(join(import.meta.dirname, "../../cases/imports", name)));
 
 const extract = (bytes: Uint8Array): Candidate[] => read(bytes).found;
 
@@ -65,108 +60,6 @@ describe("teams", () => {
     expect(refusalOf(file("é".repeat(101)))).toEqual([
       "invalidInput",
       `file: the team "${"é".repeat(39)}…" must have at most 100 characters`,
-    ]);
-  });
-});
-
-describe("files as people export them", () => {
-  test("Google Workspace: takes the main address, and first and last name as the owner", () => {
-    expect(exported("google-workspace-users.csv")).toEqual([
-      { email: "ada.lovelace@demo.example", ownerName: "Ada Lovelace" },
-      { email: "alan@demo.example", ownerName: "Alan Turing" },
-      { email: "grace@demo.example", ownerName: 'Grace "Amazing" Hopper' },
-      { email: "robot@demo.example" },
-    ]);
-  });
-
-  test("Microsoft Entra: takes mail, and userPrincipalName of rows without mail", () => {
-    expect(exported("entra-users.csv")).toEqual([
-      { email: "ada@demo.example", ownerName: "Ada Lovelace" },
-      { email: "service@demo.onmicrosoft.example", ownerName: "Print Service" },
-      { email: "grace@partner.example", ownerName: "Hopper, Grace" },
-    ]);
-  });
-
-  test("Microsoft Entra without any mail: takes userPrincipalName", () => {
-    expect(exported("entra-users-without-mail.csv")).toEqual([
-      { email: "ada@demo.example", ownerName: "Ada Lovelace" },
-      { email: "alan@demo.example", ownerName: "Alan Turing" },
-    ]);
-  });
-
-  test("German Excel: reads semicolons and BOM, and Name beside Vorname as family name", () => {
-    expect(exported("excel-german.csv")).toEqual([
-      { email: "juergen.mueller@demo.example", ownerName: "Jürgen Müller", team: "Einkauf, Lager" },
-      { email: "anna-lena@demo.example", ownerName: "Anna-Lena Groß", team: "Vertrieb; Süd" },
-      { email: "zoe@demo.example", ownerName: "Zoë" },
-    ]);
-  });
-
-  test("Excel's Unicode text: reads UTF-16 with BOM, tabs and line breaks in cells", () => {
-    expect(exported("excel-unicode-text.txt")).toEqual([
-      { email: "juergen@demo.example", ownerName: "Jürgen Müller" },
-      { email: "sakura@demo.example", ownerName: "木村 さくら" },
-    ]);
-  });
-
-  test("UTF-16 big endian with BOM is read", () => {
-    expect(exported("utf-16-big-endian.csv")).toEqual([{ email: "ada@demo.example", ownerName: "Adá" }]);
-  });
-
-  test("Outlook contacts: takes the first address column, past quotes and line breaks", () => {
-    expect(exported("outlook-contacts.csv")).toEqual([
-      { email: "ada@demo.example", ownerName: "Ada Lovelace" },
-      { email: "alan@demo.example", ownerName: "Alan Turing" },
-    ]);
-  });
-
-  test("a .txt list may have line ends of every kind", () => {
-    expect(emailsOf(exported("list.txt"))).toEqual(
-      ["ada", "alan", "grace", "katherine", "mary"].map((name) => `${name}@demo.example`),
-    );
-  });
-
-  test("every cell of recipients pasted from a mail program is searched", () => {
-    expect(emailsOf(exported("pasted-recipients.txt"))).toEqual(
-      ["ada", "alan", "grace", "katherine", "mary", "dorothy", "annie", "barbara"].map(
-        (name) => `${name}@demo.example`,
-      ),
-    );
-  });
-
-  test("every cell of a table without header is searched, and there is no owner", () => {
-    expect(exported("without-header.csv")).toEqual([
-      { email: "ada@demo.example" },
-      { email: "grace@demo.example" },
-    ]);
-  });
-
-  test("a table may have mixed line ends", () => {
-    expect(exported("mixed-line-ends.csv")).toEqual([
-      { email: "ada@demo.example", ownerName: "Ada" },
-      { email: "alan@demo.example", ownerName: "Al an" },
-      { email: "grace@demo.example", ownerName: "Grace" },
-    ]);
-  });
-
-  test("malformed and repeated entries of the address column are kept", () => {
-    expect(emailsOf(exported("malformed.csv"))).toEqual([
-      "ada@demo.example",
-      "not an address",
-      "ada@",
-      "@demo.example",
-      "ada@demo..example",
-      "ada@@demo.example",
-      "ada@demo.example",
-      "ádá@demo.example",
-    ]);
-  });
-
-  test("formulas in cells are read as text", () => {
-    expect(exported("formulas.csv")).toEqual([
-      { email: "ada@demo.example", ownerName: '=HYPERLINK("https://evil.example","Ada")' },
-      { email: "alan@demo.example", ownerName: "+1+cmd|' /C calc'!A0" },
-      { email: "grace@demo.example", ownerName: "@SUM(1)" },
     ]);
   });
 });
@@ -529,13 +422,6 @@ describe("quotes that are not closed lose nobody", () => {
 });
 
 describe("templates and reports of directories", () => {
-  test("Microsoft Entra's bulk creation: properties in brackets, an example, passwords", () => {
-    expect(exported("entra-bulk-create.csv")).toEqual([
-      { email: "ada@demo.example", ownerName: "Ada Lovelace" },
-      { email: "bob@demo.example", ownerName: "Bob Kahn" },
-    ]);
-  });
-
   test.each([
     ["Okta", "login,firstName,lastName,email,secondEmail\nada@a.example,Ada,L,,ada@home.example"],
     [
