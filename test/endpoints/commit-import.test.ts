@@ -299,39 +299,6 @@ describe("at the same instant", () => {
     for (const body of done) expect(Number(body.importedCount) + Number(body.skippedCount)).toBe(120);
     expect(await totals(api)).toEqual({ all: 120, active: 70 });
   });
-
-  test("of different commits the allowance holds exactly", async () => {
-    const { api } = await createOrganization({ "seat-allowance": "50" });
-    const plans = await Promise.all(
-      ["a", "b", "c"].map((name) => planOf(api, numberedAddresses(30, name).join("\n"))),
-    );
-    const replies = await Promise.all(plans.map((plan) => commit(api, plan)));
-    // A commit that begins after another has ended is refused, since its quote is out of date.
-    const done = replies.filter(({ status }) => status === 200);
-    for (const { status } of replies) expect([200, 409]).toContain(status);
-    const disabled = done.reduce((total, { body }) => total + Number(body.disabledCount), 0);
-    const active = Math.min(50, 30 * done.length);
-    expect(disabled).toBe(30 * done.length - active);
-    expect(await totals(api)).toEqual({ all: 30 * done.length, active });
-  });
-
-  test("an address that is added at the same time is never imported twice", async () => {
-    const { api, domainId } = await createOrganization();
-    const list = numberedAddresses(200);
-    const plan = await planOf(api, list.join("\n"));
-    const [committed, ...added] = await Promise.all([
-      commit(api, plan),
-      ...list.slice(-10).map((email) => api.post("/emails", { email, domainId })),
-    ]);
-    const { 201: addedCount = 0, ...others } = countStatuses(added);
-    for (const status of Object.keys(others)) expect(status).toBe("409");
-    if (committed.status === 200) {
-      expect(committed.body).toMatchObject({ importedCount: 200 - addedCount, skippedCount: addedCount });
-      expect(await totals(api)).toEqual({ all: 200, active: 200 });
-    } else {
-      expectRefusal(committed, 409, /preview/, { code: "quote_mismatch" });
-    }
-  });
 });
 
 describe("429", () => {
