@@ -109,7 +109,7 @@ describe.concurrent("an event source", () => {
     expect(events).toHaveLength(2);
   });
 
-  test("retries the whole batch of a failed run; its messages become dead letters in the end", async ({
+  test("tries a failed batch again, until its messages are dead letters", async ({
     expect,
   }) => {
     const seen: string[] = [];
