@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { Refusal } from "../shared/contract/errors.ts";
 import { commands } from "./admin/commands.ts";
 import { connect } from "./admin/connect.ts";
-import { CommandError } from "./admin/error.ts";
+import { CommandError, wrongUsage } from "./admin/error.ts";
 import { help, written } from "./admin/help.ts";
 import { print } from "./admin/print.ts";
 import { endProgress } from "./admin/progress.ts";
@@ -78,18 +78,8 @@ const parseTokens = (args: string[], flags: Record<string, string>) => {
       tokens: true,
     });
   } catch (error) {
-    throw new CommandError(firstSentence((error as Error).message));
+    throw new CommandError(`${wrongUsage(error)}.`);
   }
-};
-
-/**
- * The first sentence of an error of `parseArgs`; its further sentences give advice that does not apply here.
- */
-const firstSentence = (message: string): string => {
-  const [, ambiguous] = /^Option '(--[\w-]+).*' argument is ambiguous/.exec(message) ?? [];
-  if (ambiguous !== undefined) return `A value that begins with a hyphen is given as ${ambiguous}=VALUE.`;
-  const [sentence] = message.split(/\. (?=To )|\n/);
-  return `${sentence?.replace(/\.$/, "")}.`;
 };
 
 const sentenceOf = (error: unknown): string => {

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { CommandError } from "./admin/error.ts";
+import { CommandError, wrongUsage } from "./admin/error.ts";
 import { project, readContext } from "./setup/context.ts";
 
 const example = '"npm run release -- -c senderEmail=alerts@acme.com" is an example.';
@@ -26,7 +26,7 @@ const readOptions = (args: string[]): [name: string, value: string][] => {
       return [option.slice(0, at), option.slice(at + 1)];
     });
   } catch (error) {
-    throw new CommandError(`${(error as Error).message.split(/\. |\n/)[0]}: ${example}`);
+    throw new CommandError(`${wrongUsage(error)}: ${example}`);
   }
 };
 

@@ -7,19 +7,17 @@ import {
   SESv2Client,
 } from "@aws-sdk/client-sesv2";
 import { GetParameterCommand, ParameterNotFound, SSMClient } from "@aws-sdk/client-ssm";
-import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { whyNoAccess } from "../admin/connect.ts";
 import { CommandError } from "../admin/error.ts";
+import { findCaller } from "../admin/operator.ts";
 
 /** `caller`: the ARN of the credentials. */
 export type Account = { id: string; region: string; caller: string };
 
 export const findAccount = async (): Promise<Account> => {
-  const client = new STSClient();
   try {
-    const { Account: id, Arn: caller } = await client.send(new GetCallerIdentityCommand());
-    if (id === undefined || caller === undefined) throw new Error("AWS told no account");
-    return { id, region: await client.config.region(), caller };
+    const { account: id, arn: caller, region } = await findCaller();
+    return { id, region, caller };
   } catch (error) {
     throw new CommandError(whyNoAccess("AWS did not accept these credentials", error as Error));
   }

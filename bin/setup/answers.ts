@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { domainName } from "../../shared/monitoring/domains/domain-schema.ts";
 import { emailAddress, writtenAddress } from "../../shared/monitoring/emails/email-schema.ts";
-import { CommandError } from "../admin/error.ts";
+import { CommandError, wrongUsage } from "../admin/error.ts";
 import { parse, parseName, parsePath } from "../admin/flags.ts";
 import { readContext } from "./context.ts";
 import { ask, isTerminal, Terminated } from "./terminal.ts";
@@ -74,9 +74,7 @@ const parsedOrRefused = (args: string[]) => {
   try {
     return parseFlags(args);
   } catch (error) {
-    throw new CommandError(
-      `${(error as Error).message.split(/\. |\n/)[0]}: "npm run setup -- --help" lists the options.`,
-    );
+    throw new CommandError(`${wrongUsage(error)}: "npm run setup -- --help" lists the options.`);
   }
 };
 
