@@ -23,7 +23,6 @@ type FunctionProperties = {
   Environment?: { Variables?: Record<string, unknown> };
   Handler: string;
   MemorySize?: number;
-  ReservedConcurrentExecutions?: number;
   Runtime: string;
   Timeout?: number;
 };
@@ -49,10 +48,7 @@ export const readFunction = (assembly: Assembly, logicalId: string): FunctionDef
     runtime: properties.Runtime,
     memoryMegabytes: properties.MemorySize ?? 128,
     timeoutSeconds: properties.Timeout ?? 3,
-    maximumInstances: Math.min(
-      isFedByQueue ? maximumInstancesOfWorkers : maximumInstances,
-      Math.max(1, properties.ReservedConcurrentExecutions ?? Number.POSITIVE_INFINITY),
-    ),
+    maximumInstances: isFedByQueue ? maximumInstancesOfWorkers : maximumInstances,
     logGroupName: `/aws/lambda/${name}`,
     variables: Object.fromEntries(variables.map(([key, value]) => [key, String(value)])),
   };

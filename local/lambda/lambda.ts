@@ -18,7 +18,7 @@ import type { FunctionError, InvocationResult } from "./protocol.ts";
 
 export type Lambda = {
   /**
-   * Invokes a function by its ARN, ignoring a version or alias in it, and waits for the answer. Rejects only
+   * Invokes a function by its ARN, and waits for the answer. Rejects only
    * if there is no such function, if the event is over 6 MB (`RequestTooLargeException`), or after `close`.
    */
   invoke(functionArn: string, event: unknown): Promise<InvocationResult>;

@@ -30,7 +30,7 @@ export type Assembly = {
    */
   physicalId(logicalId: string): string;
   arn(logicalId: string): string;
-  /** The resource of an ARN, or undefined. A function's ARN may carry a version or alias. */
+  /** The resource of an ARN, or undefined. */
   logicalIdOf(arn: string): string | undefined;
   /**
    * Sets what stands before a queue's name in its URL: `http://127.0.0.1:PORT/000000000000`. An AWS SDK sends
@@ -135,8 +135,7 @@ const indexArns = (stack: Stack): ((arn: string) => string | undefined) => {
         logicalIds.set(arnOf(stack, logicalId), logicalId);
       }
     }
-    const unqualified = arn.replace(/^(arn:[^:]*:lambda:[^:]*:[^:]*:function:[^:]+):[^:]+$/, "$1");
-    return logicalIds.get(unqualified) ?? logicalIds.get(arn);
+    return logicalIds.get(arn);
   };
 };
 

@@ -44,15 +44,6 @@ const functions: Record<string, (stack: Stack, argument: unknown) => unknown> = 
     const [delimiter, text] = listOf<[string, string]>(stack, argument);
     return text.split(delimiter);
   },
-  "Fn::Sub": (stack, argument) => {
-    if (typeof argument !== "string") throw new Error("The template uses Fn::Sub with variables of its own");
-    return argument.replace(/\$\{([^}]+)\}/g, (_, name: string) => {
-      const [logicalId = "", ...attributes] = name.split(".");
-      return String(
-        attributes.length > 0
-          ? attributeOf(stack, logicalId, attributes.join("."))
-          : referenceTo(stack, name),
-      );
-    });
-  },
+  "Fn::Sub": (stack, text) =>
+    String(text).replace(/\$\{([^}]+)\}/g, (_, name: string) => String(referenceTo(stack, name))),
 };

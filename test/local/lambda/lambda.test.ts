@@ -84,7 +84,7 @@ describe("an invocation", () => {
       },
       10,
     );
-    const result = await lambda.invoke(`${arnOf("Echo")}:live`, { at: new Date(0), gone: undefined });
+    const result = await lambda.invoke(arnOf("Echo"), { at: new Date(0), gone: undefined });
     expect(result).toMatchObject({
       payload: {
         event: { at: "1970-01-01T00:00:00.000Z" },
@@ -131,18 +131,6 @@ describe("an invocation", () => {
     expect(new Set(payloads.map(({ id }) => id)).size).toBe(maximumInstances);
     const later = await lambda.invoke(arnOf("Busy"), {});
     expect(payloads.map(({ id }) => id)).toContain((later.payload as { id: string }).id);
-  });
-
-  test("respects reserved concurrency", async () => {
-    const lambda = functions(
-      {
-        One: `const id = crypto.randomUUID(); export const handler = async () => {
-          await new Promise((resolve) => setTimeout(resolve, 20)); return id; };`,
-      },
-      { ReservedConcurrentExecutions: 1 },
-    );
-    const results = await Promise.all(Array.from({ length: 5 }, () => lambda.invoke(arnOf("One"), {})));
-    expect(new Set(results.map(({ payload }) => payload)).size).toBe(1);
   });
 
   test("keeps the ten instances of 1,024 MB that were used last, and all busy ones", async () => {
