@@ -7,7 +7,7 @@ import * as channels from "../shared/alerting/channels/channel.ts";
 import { deliveries, raise } from "../shared/alerting/deliveries/delivery.ts";
 import * as queue from "../shared/aws/queue/queue.ts";
 import * as table from "../shared/aws/table/table.ts";
-import type { Arm, Cell, Context } from "./arm.ts";
+import type { Cell, Context, Run } from "./arm.ts";
 import { startBullMq } from "./bullmq.ts";
 import { createChannels, createOrganization, webhook } from "./channels.ts";
 import { quantile, until, verdict } from "./measure.ts";
@@ -48,13 +48,7 @@ export type DeliverySystem = {
  */
 type Measured = { perSecond: number; calm: number[]; healthy: number[] };
 
-export const alerts: Arm = {
-  name: "alerts",
-  about: "Throughput and latency of alerts, also while some endpoints never answer, and those of one scan",
-  run: (context) => run(context),
-};
-
-const run = async ({ progress }: Context) => {
+export const run: Run = async ({ progress }) => {
   let behaviour: Behaviour = "answer";
   const receiver = await startReceiver({
     respond: ({ url = "" }, response) => {

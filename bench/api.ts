@@ -1,6 +1,6 @@
 import { Pool } from "undici";
 
-export type Reply = { status: number; body: Record<string, unknown>; milliseconds: number };
+export type Reply = { status: number; body: Record<string, unknown> };
 
 export type Call = {
   method: "GET" | "POST" | "PATCH" | "DELETE";
@@ -32,7 +32,6 @@ export const createApi = (apiUrl: string, apiKeys: readonly string[], session: s
       const caller = callers[next++ % callers.length];
       if (caller === undefined) throw new Error("Give the client at least one API key");
       const sent = raw ?? (body === undefined ? null : JSON.stringify(body));
-      const begin = performance.now();
       const reply = await caller.pool.request({
         method,
         path: `${asUser ? pathname.replace(/v1$/, "dashboard") : pathname}${path}`,
@@ -44,8 +43,7 @@ export const createApi = (apiUrl: string, apiKeys: readonly string[], session: s
         body: sent,
       });
       const text = await reply.body.text();
-      const milliseconds = performance.now() - begin;
-      return { status: reply.statusCode, body: text === "" ? {} : JSON.parse(text), milliseconds };
+      return { status: reply.statusCode, body: text === "" ? {} : JSON.parse(text) };
     },
     close: async () => {
       await Promise.all(callers.map(({ pool }) => pool.close()));

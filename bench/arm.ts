@@ -1,4 +1,4 @@
-/** An arm of the benchmark measures one subject and returns tables. */
+/** What arms of the benchmark measure: each measures one subject and returns tables. */
 
 export type Cell = string | number | null;
 
@@ -11,4 +11,4 @@ export type Context = {
   sizes: number[];
 };
 
-export type Arm = { name: string; about: string; run: (context: Context) => Promise<Table[]> };
+export type Run = (context: Context) => Promise<Table[]>;

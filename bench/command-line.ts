@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 
 export type ArmName = keyof typeof arms;
 
-/** Every arm and what it measures. The file `<name>.ts` exports the arm. */
+/** Every arm and what it measures. The file `<name>.ts` exports its `run`. */
 export const arms = {
   lists: "Pages of every list",
   scans: "Scans of 100,000 addresses",

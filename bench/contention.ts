@@ -1,18 +1,12 @@
 /** People and workers of one organization at once, on a table that is as slow as DynamoDB and conflicts as DynamoDB does. */
 
-import { Logger } from "@aws-lambda-powertools/logger";
-import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { buildApp } from "fauxqs";
 import { undisturbed } from "../local/dynamodb/behaviour.ts";
 import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
 import { startBehavingDynamodb } from "../local/harness/behaving-dynamodb.ts";
 import { startParameters } from "../local/parameters/parameters.ts";
 import { openAssembly } from "../local/template/assembly.ts";
 import { administrator } from "../shared/access/activity/actor.ts";
-import * as queue from "../shared/aws/queue/queue.ts";
 import { withTimeOf } from "../shared/aws/table/patience.ts";
-import { type Message, messages, type QueueName } from "../shared/contract/messages.ts";
-import { urlVariable } from "../shared/contract/worker.ts";
 import * as findings from "../shared/findings/finding.ts";
 import { blockSize } from "../shared/lists/blocks.ts";
 import * as domains from "../shared/monitoring/domains/domain.ts";
@@ -20,9 +14,10 @@ import * as emails from "../shared/monitoring/emails/email.ts";
 import { check } from "../shared/scanning/check.ts";
 import { plan } from "../shared/scanning/plan.ts";
 import { start } from "../shared/scanning/start.ts";
-import type { Arm, Cell, Context, Table } from "./arm.ts";
+import type { Cell, Context, Table } from "./arm.ts";
 import { createChannels, webhook } from "./channels.ts";
 import { tableOf } from "./database.ts";
+import { invocation, startQueues, takeMessages } from "./in-process.ts";
 import { quantile, round, verdict } from "./measure.ts";
 import { domainNames } from "./seed/addresses.ts";
 import { assembly, makeDatabase } from "./service.ts";
@@ -68,12 +63,11 @@ const contend = async <R>(
     const given = { "/bench/hibp-key": "key" };
     const parameters = await startParameters({ assembly: opened, directory: undefined, given });
     stops.push(parameters.close);
-    const queues = buildApp({ logger: false });
-    const queuesUrl = await queues.listen({ host: "127.0.0.1", port: 0 });
-    stops.push(() => queues.close());
+    const queues = await startQueues();
+    stops.push(queues.close);
     Object.assign(process.env, {
+      ...queues.variables,
       AWS_ENDPOINT_URL_DYNAMODB: behaving.url,
-      AWS_ENDPOINT_URL_SQS: queuesUrl,
       AWS_ENDPOINT_URL_SSM: parameters.url,
       CHANNEL_KEY_PARAMETER: "/bench/channel-key",
       AWS_REGION: "us-east-1",
@@ -83,11 +77,6 @@ const contend = async <R>(
       HIBP_BASE_URL: hibp.url,
       HIBP_API_KEY_PARAMETER: "/bench/hibp-key",
     });
-    const sqs = new SQSClient();
-    for (const name of Object.keys(messages) as QueueName[]) {
-      await sqs.send(new CreateQueueCommand({ QueueName: name }));
-      process.env[urlVariable(name)] = `${queuesUrl}/000000000000/${name}`;
-    }
     const letNext: Contended["letNext"] = (half, conflicts) => {
       behaviour.conflicts = conflicts;
       const accounts = Object.entries(accountsOfBreaches(addresses, 4));
@@ -96,27 +85,6 @@ const contend = async <R>(
     return await act({ org: database.seeded.org, letNext });
   } finally {
     for (const stop of stops.reverse()) await stop();
-  }
-};
-
-const invocation = () => {
-  const endsAt = Date.now() + invocationSeconds * 1000;
-  return {
-    logger: new Logger({ logLevel: "SILENT" }),
-    remainingSeconds: () => (endsAt - Date.now()) / 1000,
-  };
-};
-
-const takeMessages = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]> => {
-  process.env.SOURCE_QUEUE_URL = process.env[urlVariable(name)];
-  const taken: Message<Q>[] = [];
-  for (;;) {
-    const received = await queue.receive(10, 0);
-    if (received.length === 0) return taken;
-    for (const { body, receiptHandle } of received) {
-      taken.push(messages[name].parse(JSON.parse(body)) as Message<Q>);
-      await queue.remove([receiptHandle]);
-    }
   }
 };
 
@@ -140,7 +108,7 @@ const scan = async ({ org }: Contended) => {
   const { seconds, failures } = await atOnce(
     checks.map((message) => () => withTimeOf(invocationSeconds * 1000, () => check(message, invocation()))),
   );
-  return { chunks: checks.length, seconds: Math.max(...seconds), failures };
+  return { seconds: Math.max(...seconds), failures };
 };
 
 const people = async ({ org }: Contended): Promise<Cell[]> => {
@@ -169,14 +137,15 @@ const people = async ({ org }: Contended): Promise<Cell[]> => {
   ];
 };
 
-const scanCells = (
-  conflicts: string,
-  { chunks, seconds, failures }: Awaited<ReturnType<typeof scan>>,
-): Cell[] => [conflicts, chunks, round(seconds), failures.length];
+const scanCells = (conflicts: string, { seconds, failures }: Awaited<ReturnType<typeof scan>>): Cell[] => [
+  conflicts,
+  round(seconds),
+  failures.length,
+];
 
 const note = `The service's code in one process, without HTTP and functions. The table takes ${latency.read} ms for a read, ${latency.write} for a write and ${latency.transaction} for a transaction.`;
 
-const run = async ({ progress }: Context): Promise<Table[]> => {
+export const run = async ({ progress }: Context): Promise<Table[]> => {
   const { without, scanned, crowd } = await contend(progress, async (contended) => {
     await createChannels(
       contended.org,
@@ -204,7 +173,7 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
     },
     {
       title: `A scan of ${addresses.toLocaleString("en-US")} addresses, half of them in four new breaches each, with ${channels} alert channels`,
-      columns: ["Conflicts", "Chunks", "Seconds", "Failed", "Targets"],
+      columns: ["Conflicts", "Seconds", "Failed", "Targets"],
       rows: [
         [...scanCells("none", without), ""],
         [...scanCells("as on AWS", scanned), verdicts.join(", ")],
@@ -212,10 +181,4 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
       notes: [note],
     },
   ];
-};
-
-export const contention: Arm = {
-  name: "contention",
-  about: "Many calls of one organization at once, and a scan with conflicts",
-  run,
 };

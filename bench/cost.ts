@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { Arm, Cell, Context, Table } from "./arm.ts";
+import type { Cell, Context, Run, Table } from "./arm.ts";
 import { readFigures } from "./figures.ts";
 import { type Counted, dollarsOf, round } from "./measure.ts";
 import { floodTable, monthTable, titleOfOperations } from "./month.ts";
@@ -24,7 +24,7 @@ const measureOperations = async ({ progress }: Context): Promise<Table> => {
     const rows: Cell[][] = [];
     for (const [index, operation] of operations.entries()) {
       const cost = counted[index] as Counted;
-      rows.push([...operationCells(operation, cost), round(dollarsOf(bench, operation, cost))]);
+      rows.push([...operationCells(operation, cost), round(dollarsOf(bench, cost))]);
     }
     return {
       title: titleOfOperations,
@@ -54,23 +54,19 @@ const measureQuietHour = async ({ progress }: Context): Promise<Units> => {
   }
 };
 
-export const cost: Arm = {
-  name: "cost",
-  about: "What operations and a month cost",
-  run: async (context) => {
-    const operations = await measureOperations(context);
-    const quietHour = await measureQuietHour(context);
-    const plain = resourcesOf(await plainAssembly());
-    const minimal = resourcesOf(await minimalAssembly());
-    const figures = readFigures();
-    const uses = [
-      { name: "Idle", resources: plain, addresses: 0 },
-      { name: "Idle, `alarms=minimal`", resources: minimal, addresses: 0 },
-      { name: "1,000 addresses", resources: plain, addresses: 1_000 },
-      { name: "100,000 addresses", resources: plain, addresses: 100_000 },
-    ];
-    // The month is computed from these operations, and from what the arms lists and scans have stored.
-    const cost = { ...figures.cost, tables: [operations] } as typeof figures.cost & object;
-    return [operations, monthTable(uses, quietHour, { ...figures, cost }), floodTable(plain)];
-  },
+export const run: Run = async (context) => {
+  const operations = await measureOperations(context);
+  const quietHour = await measureQuietHour(context);
+  const plain = resourcesOf(await plainAssembly());
+  const minimal = resourcesOf(await minimalAssembly());
+  const figures = readFigures();
+  const uses = [
+    { name: "Idle", resources: plain, addresses: 0 },
+    { name: "Idle, `alarms=minimal`", resources: minimal, addresses: 0 },
+    { name: "1,000 addresses", resources: plain, addresses: 1_000 },
+    { name: "100,000 addresses", resources: plain, addresses: 100_000 },
+  ];
+  // The month is computed from these operations, and from what the arms lists and scans have stored.
+  const cost = { ...figures.cost, tables: [operations] } as typeof figures.cost & object;
+  return [operations, monthTable(uses, quietHour, { ...figures, cost }), floodTable(plain)];
 };

@@ -1,6 +1,6 @@
 import { cursorOf, type Place } from "../shared/findings/feed/cursor.ts";
 import type { Call } from "./api.ts";
-import type { Arm, Cell, Context, Table } from "./arm.ts";
+import type { Cell, Context, Run, Table } from "./arm.ts";
 import {
   type Counted,
   count,
@@ -17,7 +17,10 @@ import { addressOf } from "./seed/addresses.ts";
 import { type Seeded, sizeOf } from "./seed/seed.ts";
 import { type Bench, makeDatabase, startBench } from "./service.ts";
 
-const page = (api: "v1" | "dashboard", endpoint: string, path: string, offset = 0): Measuring => {
+/** `function`: its name in functions/routes.ts or functions/dashboard-routes.ts. */
+type Page = Measuring & { function: string };
+
+const page = (api: "v1" | "dashboard", endpoint: string, path: string, offset = 0): Page => {
   const at = offset === 0 ? "" : ` at ${offset.toLocaleString("en-US")}`;
   const paged = `${path}${path.includes("?") ? "&" : "?"}limit=50&offset=${offset}`;
   const call: Call = { method: "GET", path: paged, ...(api === "dashboard" && { asUser: true }) };
@@ -30,7 +33,7 @@ const page = (api: "v1" | "dashboard", endpoint: string, path: string, offset = 
 };
 
 /** Pages of 50 of every list: both ends, the middle, and filters that match fewer and fewer members. */
-const pagesOf = ({ org, findings, addresses, scanIds, scanCount, activityCount }: Seeded): Measuring[] => {
+const pagesOf = ({ org, findings, addresses, scanIds, scanCount, activityCount }: Seeded): Page[] => {
   const breaches = (path: string, offset?: number) => page("v1", "list-breaches", path, offset);
   const emails = (path: string, offset?: number) => page("v1", "list-emails", path, offset);
   const scans = (path: string, offset?: number) => page("v1", "list-scans", path, offset);
@@ -83,14 +86,14 @@ const pagesOf = ({ org, findings, addresses, scanIds, scanCount, activityCount }
 };
 
 /** A page of the feed; `where` names the place. */
-const feed = (where: string, org: number, place: Place): Measuring => {
+const feed = (where: string, org: number, place: Place): Page => {
   const call: Call = { method: "GET", path: `/feed?limit=100&after=${cursorOf(org, place)}` };
   return { ...page("v1", "read-feed", `/feed${where}`), call: () => call };
 };
 
 const overview = { method: "GET", path: "/overview", asUser: true } as const;
 
-type CountedPage = { page: Measuring; counted: Counted };
+type CountedPage = { page: Page; counted: Counted };
 
 /** Counts each page on an instance that has answered it before, and has the page's breaches in memory. */
 export const countPages = async (bench: Bench): Promise<CountedPage[]> => {
@@ -126,13 +129,13 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
     const rows: Cell[][] = [];
     for (const [index, each] of counted.entries()) {
       progress(`lists: timing pages at ${size.toLocaleString("en-US")} findings`, index, counted.length);
-      const cpu = await cpuOf(bench, each.page);
+      const cpu = await cpuOf(bench, each.page.function, each.page.call);
       const isWhole = !/\?|dashboard|feed/.test(each.page.name);
       const most = isWhole ? mostOfWhole(size) : mostOfFiltered;
       rows.push([
         ...pageCells(each),
         round(cpu),
-        round(dollarsOf(bench, each.page, each.counted)),
+        round(dollarsOf(bench, each.counted)),
         [
           verdict("round trips", each.counted.trips, mostTrips),
           verdict("read", each.counted.readUnits, most),
@@ -155,12 +158,8 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
   }
 };
 
-export const lists: Arm = {
-  name: "lists",
-  about: "Pages of every list",
-  run: async (context) => {
-    const tables: Table[] = [];
-    for (const size of context.sizes) tables.push(await measureSize(size, context));
-    return tables;
-  },
+export const run: Run = async (context) => {
+  const tables: Table[] = [];
+  for (const size of context.sizes) tables.push(await measureSize(size, context));
+  return tables;
 };

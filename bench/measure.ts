@@ -2,16 +2,14 @@ import { setTimeout } from "node:timers/promises";
 import { instancesOf } from "../local/harness/chaos.ts";
 import type { Call, Reply } from "./api.ts";
 import type { Cell } from "./arm.ts";
-import { functionsOf } from "./functions.ts";
 import { dollarsPerMillion } from "./prices.ts";
 import { cpuMilliseconds } from "./processes.ts";
 import type { Bench } from "./service.ts";
+import { resourcesOf } from "./stack.ts";
 
 /** A call of one endpoint. */
 export type Measuring = {
   name: string;
-  /** The name of its function in functions/routes.ts or functions/dashboard-routes.ts. */
-  function: string;
   call: () => Call;
   /** The status that every reply must have. */
   status: number;
@@ -24,7 +22,10 @@ export type Measuring = {
 export type Counted = { trips: number; readUnits: number; writeUnits: number };
 
 /** @throws Error when the reply has another status than expected. */
-export const count = async (bench: Bench, { call, status, replied, after }: Measuring): Promise<Counted> => {
+export const count = async (
+  bench: Bench,
+  { call, status, replied, after }: Pick<Measuring, "call" | "status" | "replied" | "after">,
+): Promise<Counted> => {
   const asked = call();
   const { trips, readUnits, writeUnits, result } = await bench.measure(asked);
   if (result.status !== status) {
@@ -41,30 +42,24 @@ export const count = async (bench: Bench, { call, status, replied, after }: Meas
 const warmCalls = 6;
 const countedCalls = 9;
 
-/** CPU time of the function's process for one warm call. */
-export const cpuOf = async (bench: Bench, measuring: Measuring): Promise<number> => {
+/** CPU time for one warm call of the process of `worker`, the name of the call's function in functions/routes.ts or dashboard-routes.ts. */
+export const cpuOf = async (bench: Bench, worker: string, call: () => Call): Promise<number> => {
   const cpu = async (): Promise<number> => {
     const instances = await instancesOf(bench.service.process.pid ?? 0);
-    const ofFunction = instances.filter(({ worker }) => worker === measuring.function);
+    const ofFunction = instances.filter((each) => each.worker === worker);
     return ofFunction.reduce((sum, { pid }) => sum + cpuMilliseconds(pid), 0);
   };
   let before = 0;
   for (let index = 0; index < warmCalls + countedCalls; index++) {
     if (index === warmCalls) before = await cpu();
-    await bench.api.send(measuring.call());
+    await bench.api.send(call());
   }
   return ((await cpu()) - before) / countedCalls;
 };
 
-const functionOf = (bench: Bench, measuring: Measuring) => {
-  const info = functionsOf(bench.assembly).get(measuring.function);
-  if (info === undefined) throw new Error(`There is no function ${measuring.function}`);
-  return info;
-};
-
 /** Dollars of a million such calls. */
-export const dollarsOf = (bench: Bench, measuring: Measuring, counted: Counted): number =>
-  dollarsPerMillion({ ...counted, megabytes: functionOf(bench, measuring).memoryMegabytes });
+export const dollarsOf = (bench: Bench, counted: Counted): number =>
+  dollarsPerMillion({ ...counted, megabytes: resourcesOf(bench.assembly).endpointMegabytes });
 
 /** The columns of `countedCells`, which tests compare with what is stored. */
 export const countedColumns = ["Round trips", "Read units", "Write units"];

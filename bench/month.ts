@@ -195,10 +195,10 @@ const refusingSeconds = 0.003;
 const secondsOfDay = 86_400;
 
 /** What it costs when somebody sends as many requests to every method as API Gateway lets through. */
-export const floodTable = ({ requestsPerSecond, authorizerMegabytes, largestPageFile }: Resources): Table => {
+export const floodTable = ({ requestsPerSecond, endpointMegabytes, largestPageFile }: Resources): Table => {
   const dollarsOf = (seconds: number, logBytes: number, bytesSent: number): number =>
     price.invocation +
-    seconds * (authorizerMegabytes / 1024) * price.gigabyteSecond +
+    seconds * (endpointMegabytes / 1024) * price.gigabyteSecond +
     ((accessLogBytes + logBytes) / 2 ** 30) * price.loggedGigabyte +
     (bytesSent / 2 ** 30) * price.sentGigabyte;
   const unauthenticated =

@@ -7,133 +7,82 @@ import type { Bench } from "./service.ts";
 /** Addresses of an imported file. */
 const rowCount = 500;
 
+const operation = (name: string, call: () => Call, rest: Partial<Measuring> = {}): Measuring => ({
+  name,
+  call,
+  status: 200,
+  ...rest,
+});
+
 /** Every operation that is not a list, in an order in which each finds what it needs. */
 export const operationsOf = async (bench: Bench): Promise<Measuring[]> => {
   const { body } = await bench.api.send({ method: "GET", path: "/breaches?acknowledged=false&limit=1" });
   const [unacknowledged] = body.breaches as { id: number }[];
-  let addedEmail: unknown;
+  let email: unknown;
   let channel: unknown;
   let preview: unknown;
-  const acknowledge = (): Call => ({
-    method: "POST",
-    path: "/breaches/acknowledge",
-    body: { id: unacknowledged?.id, resolution: "handled", reason: "Password changed" },
-  });
-  const change = (isActive: boolean) => (): Call => ({
+  const post = (path: string, body?: unknown) => (): Call => ({ method: "POST", path, body });
+  const changeEmail = (body: unknown, asUser?: true) => (): Call => ({
     method: "PATCH",
-    path: `/emails/${addedEmail}`,
-    body: { isActive },
+    path: `/emails/${email}`,
+    body,
+    ...(asUser && { asUser }),
   });
+  const acknowledge = post("/breaches/acknowledge", {
+    id: unacknowledged?.id,
+    resolution: "handled",
+    reason: "Password changed",
+  });
+  const added = { email: "new@one.seeded.example", domainId: 1, teamId: 1, ownerName: "New" };
+  const created = { channel: "email", config: { recipients: ["alerts@one.seeded.example"] } };
   return [
-    {
-      name: "Authorizer alone (unknown path)",
-      function: "refuse-route",
-      call: () => ({ method: "GET", path: "/nothing" }),
+    operation("Authorizer alone (unknown path)", () => ({ method: "GET", path: "/nothing" }), {
       status: 404,
-    },
-    { status: 200, name: "POST /breaches/acknowledge", function: "acknowledge-breach", call: acknowledge },
-    {
-      status: 200,
-      name: "POST /breaches/acknowledge, again",
-      function: "acknowledge-breach",
-      call: acknowledge,
-    },
-    {
-      name: "POST /emails",
-      function: "add-email",
-      call: () => ({
-        method: "POST",
-        path: "/emails",
-        body: { email: "new@one.seeded.example", domainId: 1, teamId: 1, ownerName: "New" },
-      }),
+    }),
+    operation("POST /breaches/acknowledge", acknowledge),
+    operation("POST /breaches/acknowledge, again", acknowledge),
+    operation("POST /emails", post("/emails", added), {
       status: 201,
       replied: ({ body }) => {
-        addedEmail = body.id;
+        email = body.id;
       },
-    },
-    { status: 200, name: "PATCH /emails/{id}, disable", function: "change-email", call: change(false) },
-    { status: 200, name: "PATCH /emails/{id}, enable", function: "change-email", call: change(true) },
-    { status: 200, name: "PATCH /emails/{id}, no change", function: "change-email", call: change(true) },
-    {
-      status: 200,
-      name: "PATCH /emails/{id} of the dashboard, another owner's name",
-      function: "assign-email",
-      call: () => ({
-        method: "PATCH",
-        path: `/emails/${addedEmail}`,
-        asUser: true,
-        body: { ownerName: "Other" },
-      }),
-    },
-    {
-      status: 200,
-      name: "DELETE /emails without findings",
-      function: "remove-email",
-      call: () => ({ method: "DELETE", path: `/emails?id=${addedEmail}` }),
-    },
-    {
-      status: 200,
-      name: "DELETE /emails with its findings",
-      function: "remove-email",
-      call: () => ({ method: "DELETE", path: "/emails?id=101" }),
-    },
-    {
-      name: "POST /alert-configs",
-      function: "create-alert-config",
-      call: () => ({
-        method: "POST",
-        path: "/alert-configs",
-        body: { channel: "email", config: { recipients: ["alerts@one.seeded.example"] } },
-      }),
+    }),
+    operation("PATCH /emails/{id}, disable", changeEmail({ isActive: false })),
+    operation("PATCH /emails/{id}, enable", changeEmail({ isActive: true })),
+    operation("PATCH /emails/{id}, no change", changeEmail({ isActive: true })),
+    operation(
+      "PATCH /emails/{id} of the dashboard, another owner's name",
+      changeEmail({ ownerName: "Other" }, true),
+    ),
+    operation("DELETE /emails without findings", () => ({ method: "DELETE", path: `/emails?id=${email}` })),
+    operation("DELETE /emails with its findings", () => ({ method: "DELETE", path: "/emails?id=101" })),
+    operation("POST /alert-configs", post("/alert-configs", created), {
       status: 201,
       replied: ({ body }) => {
         channel = body.id;
       },
-    },
-    {
-      status: 200,
-      name: "GET /alert-configs",
-      function: "list-alert-configs",
-      call: () => ({ method: "GET", path: "/alert-configs" }),
-    },
-    {
-      status: 200,
-      name: "PATCH /alert-configs/{id}",
-      function: "change-alert-config",
-      call: () => ({
-        method: "PATCH",
-        path: `/alert-configs/${channel}`,
-        body: { isEnabled: false },
-      }),
-    },
-    {
-      status: 200,
-      name: "DELETE /alert-configs/{id}",
-      function: "delete-alert-config",
-      call: () => ({ method: "DELETE", path: `/alert-configs/${channel}` }),
-    },
-    {
-      name: "POST /scans (without the scan)",
-      function: "start-scan",
-      call: () => ({ method: "POST", path: "/scans" }),
+    }),
+    operation("GET /alert-configs", () => ({ method: "GET", path: "/alert-configs" })),
+    operation("PATCH /alert-configs/{id}", () => ({
+      method: "PATCH",
+      path: `/alert-configs/${channel}`,
+      body: { isEnabled: false },
+    })),
+    operation("DELETE /alert-configs/{id}", () => ({ method: "DELETE", path: `/alert-configs/${channel}` })),
+    operation("POST /scans (without the scan)", post("/scans"), {
       status: 201,
       after: (bench, { body }) => scanEnds(bench, Number(body.scanJobId)),
-    },
-    {
-      name: `POST /emails/import/preview, ${rowCount} addresses`,
-      function: "preview-import",
-      call: previewing,
-      status: 200,
+    }),
+    operation(`POST /emails/import/preview, ${rowCount} addresses`, previewing, {
       replied: ({ body }) => {
         preview = body;
       },
-    },
-    {
-      name: `POST /emails/import/commit, ${rowCount} addresses`,
-      function: "commit-import",
-      call: () => ({ method: "POST", path: "/emails/import/commit", body: preview }),
-      status: 200,
-    },
+    }),
+    operation(`POST /emails/import/commit, ${rowCount} addresses`, () => ({
+      method: "POST",
+      path: "/emails/import/commit",
+      body: preview,
+    })),
   ];
 };
 

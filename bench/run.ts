@@ -1,18 +1,11 @@
 /** The entry point of `npm run bench`: measures the real template on the real engine. */
 import { spawnSync } from "node:child_process";
-import type { Arm } from "./arm.ts";
-import { type ArmName, sizes as allSizes, asksForHelp, help, readCommandLine } from "./command-line.ts";
+import type { Run } from "./arm.ts";
+import { arms as about, sizes as allSizes, asksForHelp, help, readCommandLine } from "./command-line.ts";
 import { fillDocuments } from "./documents.ts";
 import { store } from "./figures.ts";
 import { asText } from "./print.ts";
 import { progressOn } from "./progress.ts";
-
-const load = async (name: ArmName): Promise<Arm> => {
-  const module = (await import(`./${name}.ts`)) as Record<string, Arm>;
-  const arm = Object.values(module).find((each) => each?.name === name);
-  if (arm === undefined) throw new Error(`bench/${name}.ts exports no arm "${name}"`);
-  return arm;
-};
 
 const optionsOf = (sizes: readonly number[], write: boolean): string[] => [
   ...sizes.flatMap((size) => ["--size", String(size)]),
@@ -39,9 +32,9 @@ const run = async (): Promise<void> => {
     for (const each of arms) runAlone([each, ...optionsOf(sizes, write)]);
     return;
   }
-  const arm = await load(name);
+  const arm: { run: Run } = await import(`./${name}.ts`);
   const progress = progressOn(process.stderr);
-  progress(`${arm.name}: ${arm.about}`);
+  progress(`${name}: ${about[name]}`);
   const tables = await arm.run({ progress, sizes });
   for (const table of tables) process.stdout.write(`\n${asText(table)}`);
   if (!write) return;

@@ -11,6 +11,7 @@ import { start } from "../shared/scanning/start.ts";
 import type { Cell, Context, Table } from "./arm.ts";
 import { createChannels, createOrganization, webhook } from "./channels.ts";
 import { round, until, verdict } from "./measure.ts";
+import { untilEnded } from "./scan-ends.ts";
 
 const addresses = 1_200;
 const people = 1_090;
@@ -106,13 +107,7 @@ const measure = async (
 /** Scans, and gives when the scan ended, in milliseconds since 1970. */
 const scan = async (org: number): Promise<number> => {
   const id = await start(org, "manual", administrator);
-  let completedAt: string | null | undefined;
-  const isOver = async (): Promise<boolean> => {
-    completedAt = (await scans.get(org, id))?.completedAt;
-    return typeof completedAt === "string";
-  };
-  await until(isOver, { minutes: 15, what: "a scan" });
-  return Date.parse(completedAt ?? "");
+  return Date.parse((await untilEnded(() => scans.get(org, id))).completedAt ?? "");
 };
 
 /** Waits until nothing has arrived for some seconds: what comes once too often must not be missed. */

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Consumed } from "../local/harness/meter.ts";
-import type { Arm, Cell, Context, Table } from "./arm.ts";
+import type { Cell, Context, Table } from "./arm.ts";
 import { round, verdict } from "./measure.ts";
 import { dollarsForUnits } from "./prices.ts";
 import { scan as scanThatFinds } from "./scan-ends.ts";
@@ -64,7 +64,7 @@ const measureScan = async (bench: Bench, scan: Scan): Promise<Cell[]> => {
   ];
 };
 
-const run = async ({ progress }: Context): Promise<Table[]> => {
+export const run = async ({ progress }: Context): Promise<Table[]> => {
   const ofMany = `scans of ${addresses.toLocaleString("en-US")} addresses`;
   progress(`${ofMany}: seeding`);
   const database = await makeDatabase("scans", { findings: 0, addresses }, { progress, isScanned: false });
@@ -87,10 +87,15 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
     return [
       {
         title: `Scans of ${addresses.toLocaleString("en-US")} addresses`,
-        columns: ["Scan", "New findings", "Seconds", "Read units", "Write units"].concat([
+        columns: [
+          "Scan",
+          "New findings",
+          "Seconds",
+          "Read units",
+          "Write units",
           "Dollars of units",
           "Targets",
-        ]),
+        ],
         rows,
         notes: [
           "On three domains that the subscription covers, without alert channels, while the catalog of breaches does not change.",
@@ -103,5 +108,3 @@ const run = async ({ progress }: Context): Promise<Table[]> => {
     await bench.close();
   }
 };
-
-export const scans: Arm = { name: "scans", about: "Scans of 100,000 addresses", run };

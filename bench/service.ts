@@ -12,7 +12,6 @@ import { openAssembly } from "../local/template/assembly.ts";
 import { type Api, type Call, createApi, type Reply } from "./api.ts";
 import type { Context } from "./arm.ts";
 import { createDatabase } from "./database.ts";
-import { functionsOf } from "./functions.ts";
 import { isRunning, treeOf } from "./processes.ts";
 import { type Seeded, seed } from "./seed/seed.ts";
 import type { Size } from "./seed/shape.ts";
@@ -29,7 +28,7 @@ export type Bench = {
    */
   measure: (call: Call) => Promise<Consumed & { trips: number; result: Reply }>;
   service: LocalService;
-  engine: { url: string; processId: number };
+  engineUrl: string;
   assembly: string;
   close: () => Promise<void>;
 };
@@ -111,7 +110,12 @@ export const startBench = async (
   const opened = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
   const engine = await startDynamodb({ assembly: opened, directory });
   const hibp = await startUpstream(options.accounts ?? {}, seeded.domains);
-  const workers = workersOf(assemblyDirectory);
+  // No API request waits for these.
+  const workers = new Set(
+    [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers].map(
+      ({ name }) => `${opened.stackName}-${name}`,
+    ),
+  );
   let serviceId = 0;
   const meter = await startMeter(engine.endpoint, {
     ...(options.countsWorkers !== true && { isBackground: (id) => workers.has(id), ordersAttributes: true }),
@@ -137,7 +141,7 @@ export const startBench = async (
     meter,
     measure: (call) => meter.trips(() => api.send(call)),
     service,
-    engine: { url: engine.endpoint, processId: engine.engineProcessId ?? 0 },
+    engineUrl: engine.endpoint,
     assembly: assemblyDirectory,
     close: async () => {
       await api.close();
@@ -153,15 +157,3 @@ export const startBench = async (
  * request that an instance has sent in between still keeps the service busy.
  */
 const isAnyRunning = (serviceId: number): boolean => treeOf(serviceId).reverse().some(isRunning);
-
-/** Full names of the functions that no API request waits for, which the meter can leave out. */
-const workersOf = (assemblyDirectory: string): ReadonlySet<string> => {
-  const functions = functionsOf(assemblyDirectory);
-  return new Set(
-    [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers].map(({ name }) => {
-      const info = functions.get(name);
-      if (info === undefined) throw new Error(`There is no function ${name}`);
-      return info.name;
-    }),
-  );
-};

@@ -14,8 +14,8 @@ export type Resources = {
    * the page, and to all others of the page.
    */
   requestsPerSecond: { authorized: number; files: number; page: number };
-  /** The memory of the authorizer; endpoints and the function of the page have the same. */
-  authorizerMegabytes: number;
+  /** The memory of the authorizer, of each endpoint, and of the function of the page. */
+  endpointMegabytes: number;
   /** The largest file of the dashboard's page, which needs no credential. */
   largestPageFile: number;
 };
@@ -41,7 +41,7 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
     scheduledRunsPerHour: rates.reduce((sum, { ScheduleExpression }) => sum + perHour(ScheduleExpression), 0),
     polledQueues: { capped, uncapped: polled.length - capped },
     requestsPerSecond: limitsOf(assembly),
-    authorizerMegabytes: authorizer?.MemorySize ?? Number.NaN,
+    endpointMegabytes: authorizer?.MemorySize ?? Number.NaN,
     largestPageFile: Math.max(...pageFiles.map((file) => statSync(join(assemblyDirectory, file)).size)),
   };
 };

@@ -3,8 +3,8 @@
  * call with its round trips and units.
  */
 import type { Call } from "./api.ts";
-import type { Arm, Cell, Context, Table } from "./arm.ts";
-import { round } from "./measure.ts";
+import type { Cell, Run } from "./arm.ts";
+import { count, countedCells, countedColumns } from "./measure.ts";
 import { scan } from "./scan-ends.ts";
 import { addressOf, isActive } from "./seed/addresses.ts";
 import { breachName } from "./seed/breaches.ts";
@@ -28,8 +28,8 @@ const accounts = (): Accounts => {
 };
 
 type Body = Record<string, unknown>;
-/** `path`: of the dashboard, or with `isOfApi` of /api/v1. With a body it is a POST. */
-type Question = { question: string; path: string; isOfApi?: true; body?: Body };
+/** `path`: of the dashboard, or with `isOfApi` of /api/v1. With a body it is a POST. `status`: of the reply, 200 by default. */
+type Question = { question: string; path: string; isOfApi?: true; body?: Body; status?: number };
 /** What the later questions are about. */
 type Ids = { finding: number; breach: number; person: number; emails: number[]; unwatched: number[] };
 
@@ -56,7 +56,12 @@ const questionsOf = (scanId: number, ids: Ids): Question[] => [
     path: "/unwatched/watch",
     body: { ids: ids.unwatched.slice(0, 1), dryRun: true },
   },
-  { question: "Watch it", path: "/unwatched/watch", body: { ids: ids.unwatched.slice(0, 1) } },
+  {
+    question: "Watch it",
+    path: "/unwatched/watch",
+    body: { ids: ids.unwatched.slice(0, 1) },
+    status: 201,
+  },
   {
     question: "Ignore another",
     path: "/unwatched/ignore",
@@ -73,6 +78,7 @@ const questionsOf = (scanId: number, ids: Ids): Question[] => [
     path: "/breaches/reopenings",
     isOfApi: true,
     body: { ids: [ids.finding] },
+    status: 202,
   },
 ];
 
@@ -91,30 +97,29 @@ const idsIn = async ({ api }: Bench): Promise<Ids> => {
   };
 };
 
-const ask = async (bench: Bench, { question, path, isOfApi, body }: Question): Promise<Cell[]> => {
+const ask = async (
+  bench: Bench,
+  { question, path, isOfApi, body, status = 200 }: Question,
+): Promise<Cell[]> => {
   const method = body === undefined ? "GET" : "POST";
   const call: Call = { method, path, ...(isOfApi ? {} : { asUser: true as const }) };
   // The first call starts an instance of the function; a POST without its body does nothing else.
   await bench.api.send(body === undefined ? call : { ...call, body: {} });
-  const { result, trips, readUnits, writeUnits } = await bench.measure({ ...call, body });
-  if (result.status >= 300)
-    throw new Error(`${path} answered ${result.status}: ${JSON.stringify(result.body)}`);
-  const shownCall = `${method} ${isOfApi ? "/v1" : "/dashboard"}${path}`;
-  return [question, shownCall, trips, round(readUnits), round(writeUnits)];
+  const counted = await count(bench, { call: () => ({ ...call, body }), status });
+  return [question, `${method} ${isOfApi ? "/v1" : "/dashboard"}${path}`, ...countedCells(counted)];
 };
 
-const run = async ({ progress }: Context): Promise<Table[]> => {
+export const run: Run = async ({ progress }) => {
   const database = await makeDatabase("triage", { findings: 0, addresses }, { progress, isScanned: false });
   const bench = await startBench(database, { accounts: accounts() });
   try {
     const scanId = await scan(bench, findings);
     const rows: Cell[][] = [];
     for (const question of questionsOf(scanId, await idsIn(bench))) rows.push(await ask(bench, question));
-    const columns = ["Question", "Call", "Round trips", "Read units", "Write units"];
-    return [{ title: "The morning after a first scan", columns, rows }];
+    return [
+      { title: "The morning after a first scan", columns: ["Question", "Call", ...countedColumns], rows },
+    ];
   } finally {
     await bench.close();
   }
 };
-
-export const triage: Arm = { name: "triage", about: "What people ask the morning after a first scan", run };

@@ -2,18 +2,13 @@
  * Runs the workers of scans in the process of a test: with the table's engine, queues and an HIBP server, but
  * without Lambda, so that the test itself decides which message is handled when.
  */
-import { Logger } from "@aws-lambda-powertools/logger";
-import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { buildApp } from "fauxqs";
 import { afterAll, beforeAll, vi } from "vitest";
+import { invocation, logger, startQueues, takeMessages } from "../../bench/in-process.ts";
 import { type BehaviourSettings, undisturbed } from "../../local/dynamodb/behaviour.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import type { Invocation } from "../../shared/aws/queue/consume.ts";
-import * as queue from "../../shared/aws/queue/queue.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
-import { type Message, messages, type QueueName } from "../../shared/contract/messages.ts";
-import { urlVariable } from "../../shared/contract/worker.ts";
+import type { Message, QueueName } from "../../shared/contract/messages.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { blockSize, reserve } from "../../shared/lists/blocks.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
@@ -31,6 +26,8 @@ import { activeBilling } from "../access/organizations/billing.ts";
 import { startEngine } from "../aws/table/engine.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
 import { reply, startUpstream, type UpstreamServer } from "../monitoring/hibp/upstream-server.ts";
+
+export { invocation, logger, takeMessages };
 
 /** What the HIBP server answers; a test may change it at any time. */
 type Answers = {
@@ -64,8 +61,8 @@ export const useWorkers = (
     stops.push(engine.stop);
     workers.upstream = await startUpstream();
     stops.push(workers.upstream.stop);
-    const queues = buildApp({ logger: false });
-    stops.push(() => queues.close());
+    const queues = await startQueues();
+    stops.push(queues.close);
     workers.upstream.answer = (path, _request, response) => {
       const failure = workers.failureOf(path);
       const answer = answerTo(path, workers);
@@ -73,12 +70,9 @@ export const useWorkers = (
       const body = failure === undefined ? answer : {};
       setTimeout(() => reply(response, status, body), workers.latencyMilliseconds);
     };
-    const url = await queues.listen({ host: "127.0.0.1", port: 0 });
-    vi.stubEnv("AWS_ENDPOINT_URL_SQS", url);
-    for (const name of Object.keys(messages) as QueueName[]) {
-      await new SQSClient().send(new CreateQueueCommand({ QueueName: name }));
-      vi.stubEnv(urlVariable(name), `${url}/000000000000/${name}`);
-    }
+    // Taking messages sets the last one.
+    for (const [name, value] of Object.entries({ ...queues.variables, SOURCE_QUEUE_URL: "" }))
+      vi.stubEnv(name, value);
   }, 60_000);
   afterAll(async () => {
     vi.unstubAllEnvs();
@@ -98,28 +92,6 @@ const answerTo = (path: string, { breached, accounts }: Answers): unknown => {
   return (
     ofDomain && Object.fromEntries(Object.entries(ofDomain).map(([index, names]) => [`user${index}`, names]))
   );
-};
-
-export const logger = new Logger({ logLevel: "SILENT" });
-
-/** The invocation of a worker that has this many seconds left. */
-export const invocation = (seconds = 300): Invocation => {
-  const endsAt = Date.now() + seconds * 1000;
-  return { logger, remainingSeconds: () => (endsAt - Date.now()) / 1000 };
-};
-
-/** Takes all messages off a queue. */
-export const takeMessages = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]> => {
-  vi.stubEnv("SOURCE_QUEUE_URL", process.env[urlVariable(name)]);
-  const taken: Message<Q>[] = [];
-  for (;;) {
-    const received = await queue.receive(10, 0);
-    if (received.length === 0) return taken;
-    for (const { body, receiptHandle } of received) {
-      taken.push(messages[name].parse(JSON.parse(body)) as Message<Q>);
-      await queue.remove([receiptHandle]);
-    }
-  }
 };
 
 /** Takes all messages off a queue and returns the first. */
