@@ -7,8 +7,8 @@ import { breachPartition, keys } from "../../shared/aws/table/keys.ts";
 import type * as breachDates from "../../shared/findings/breach-dates.ts";
 import { type FindingRow, findings } from "../../shared/findings/record.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
-import * as counts from "../../shared/lists/counts.ts";
-import * as news from "../../shared/lists/news.ts";
+import * as counts from "../../shared/monitoring/counts/counts.ts";
+import * as news from "../../shared/monitoring/counts/news.ts";
 import { severities } from "../../shared/monitoring/hibp/severity-schema.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
 import { breachCount, breachName, levelOfBreach, oldBreaches } from "./breaches.ts";
@@ -93,7 +93,7 @@ export type FindingTotals = {
   countsByScan: Map<number, number>;
   /** When the latest finding of the address was detected; empty without findings. */
   lastFoundAt: string[];
-  /** What shared/lists counts, by row and attribute. */
+  /** What shared/monitoring/counts counts, by row and attribute. */
   counts: Map<number, Map<string, number>>;
 };
 

@@ -3,8 +3,8 @@
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import { levelIn } from "../../shared/findings/breaches.ts";
-import * as counts from "../../shared/lists/counts.ts";
-import * as news from "../../shared/lists/news.ts";
+import * as counts from "../../shared/monitoring/counts/counts.ts";
+import * as news from "../../shared/monitoring/counts/news.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import * as breachDetails from "../../shared/monitoring/hibp/breach-details.ts";

@@ -1,7 +1,7 @@
 /** The breaches that an organization has findings of. */
 import { Refusal } from "../contract/errors.ts";
 import { fold } from "../contract/search-text.ts";
-import * as counts from "../lists/counts.ts";
+import * as counts from "../monitoring/counts/counts.ts";
 import type { Breach } from "../monitoring/hibp/breach.ts";
 import * as breachDetails from "../monitoring/hibp/breach-details.ts";
 import { levelOf } from "../monitoring/hibp/severity.ts";

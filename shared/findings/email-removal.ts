@@ -9,7 +9,7 @@ import { dueShard, keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
-import * as counts from "../lists/counts.ts";
+import * as counts from "../monitoring/counts/counts.ts";
 import { type EmailWrites, inBulkById, transactionOf } from "../monitoring/emails/changes.ts";
 import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
 import { ownerWordWrites } from "../monitoring/emails/search.ts";

@@ -1,7 +1,7 @@
 /** Pages of findings, newest first, by every filter. */
 import { breachIndex, breachPartition } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import * as counts from "../lists/counts.ts";
+import * as counts from "../monitoring/counts/counts.ts";
 import { emails } from "../monitoring/emails/record.ts";
 import { levelOf } from "../monitoring/hibp/severity.ts";
 import { severities } from "../monitoring/hibp/severity-schema.ts";

@@ -2,7 +2,7 @@ import type { Actor } from "../access/activity/actor.ts";
 import type { Write } from "../aws/table/condition.ts";
 import { breachPartition } from "../aws/table/keys.ts";
 import { countedList } from "../lists/counted-list.ts";
-import * as counts from "../lists/counts.ts";
+import * as counts from "../monitoring/counts/counts.ts";
 import { levelOf } from "../monitoring/hibp/severity.ts";
 import type { Severity } from "../monitoring/hibp/severity-schema.ts";
 import type { Resolution } from "./finding-schema.ts";

@@ -18,7 +18,7 @@ import * as table from "../aws/table/table.ts";
 import * as breachDates from "../findings/breach-dates.ts";
 import { findings } from "../findings/record.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
-import * as counts from "../lists/counts.ts";
+import * as counts from "../monitoring/counts/counts.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as breachDetails from "../monitoring/hibp/breach-details.ts";

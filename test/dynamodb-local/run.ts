@@ -8,7 +8,13 @@ import { join } from "node:path";
 import { startEngine } from "../../local/dynamodb/engine.ts";
 
 const project = join(import.meta.dirname, "../..");
-const defaultTests = ["test/aws/table/", "test/lists/", "test/local/dynamodb/", "test/endpoints/"];
+const defaultTests = [
+  "test/aws/table/",
+  "test/lists/",
+  "test/monitoring/counts/",
+  "test/local/dynamodb/",
+  "test/endpoints/",
+];
 
 process.env.DYNAMODB_ENGINE = "java";
 const engine = await startEngine(undefined).catch(({ message }: Error) => {

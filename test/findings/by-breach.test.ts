@@ -9,7 +9,7 @@ import { list } from "../../shared/findings/detailed.ts";
 import type { FindingQuery } from "../../shared/findings/page.ts";
 import { deletions, type FindingGroup, findings, newFinding } from "../../shared/findings/record.ts";
 import { reserve } from "../../shared/lists/blocks.ts";
-import * as counts from "../../shared/lists/counts.ts";
+import * as counts from "../../shared/monitoring/counts/counts.ts";
 import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
 import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
 import { recordCapacity, useEngine } from "../aws/table/engine.ts";

@@ -5,7 +5,7 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as breachDates from "../../shared/findings/breach-dates.ts";
 import { get, list } from "../../shared/findings/breaches.ts";
-import * as counts from "../../shared/lists/counts.ts";
+import * as counts from "../../shared/monitoring/counts/counts.ts";
 import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
 import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 

@@ -5,7 +5,7 @@ import { chunk } from "../../aws/table/chunk.ts";
 import { condition } from "../../aws/table/condition.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { blockSize } from "../../lists/blocks.ts";
-import * as counts from "../../lists/counts.ts";
+import * as counts from "../../monitoring/counts/counts.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as channels from "../channels/channel.ts";

@@ -5,7 +5,7 @@ import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
-import * as counts from "../../lists/counts.ts";
+import * as counts from "../../monitoring/counts/counts.ts";
 import { remove } from "../channels/remove.ts";
 import { type Delivery, deliveries, ofChannel } from "./delivery.ts";
 import { enqueueAlerts } from "./enqueue.ts";

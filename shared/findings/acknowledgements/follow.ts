@@ -13,7 +13,7 @@ import { absent, allOf, asRead, condition, exists, type Write } from "../../aws/
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
-import * as counts from "../../lists/counts.ts";
+import * as counts from "../../monitoring/counts/counts.ts";
 import { grades, isRecorded } from "../../monitoring/hibp/breach-details.ts";
 import { type AcknowledgementRow, progress } from "./record.ts";
 import { wake } from "./wake.ts";

@@ -1,5 +1,5 @@
 import { countedList } from "../../lists/counted-list.ts";
-import type { CountedChange } from "../../lists/counts.ts";
+import type { CountedChange } from "../counts/counts.ts";
 
 /**
  * The stored fields of a monitored e-mail. The row lists the e-mail's breaches and findings, so that a scan
@@ -69,7 +69,7 @@ export const newEmailRow = (
   unacknowledged: 0,
 });
 
-/** Whether an e-mail has a finding. Active ones are counted (lists/counts.ts). */
+/** Whether an e-mail has a finding. Active ones are counted (monitoring/counts/counts.ts). */
 export const isBreached = ({ findings }: Pick<EmailRow, "findings">): boolean =>
   Object.keys(findings).length > 0;
 

@@ -11,7 +11,7 @@ import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import * as breachDates from "../../../shared/findings/breach-dates.ts";
 import { type FindingRecord, findings, newFinding } from "../../../shared/findings/record.ts";
 import { blockSize, type Reserved, reserve } from "../../../shared/lists/blocks.ts";
-import * as counts from "../../../shared/lists/counts.ts";
+import * as counts from "../../../shared/monitoring/counts/counts.ts";
 import { emails, isBreached, openDifferences } from "../../../shared/monitoring/emails/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import { createOrganization, invocation, takeMessages } from "../../scanning/in-process-workers.ts";

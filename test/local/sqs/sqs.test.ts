@@ -109,9 +109,7 @@ describe.concurrent("an event source", () => {
     expect(events).toHaveLength(2);
   });
 
-  test("tries a failed batch again, until its messages are dead letters", async ({
-    expect,
-  }) => {
+  test("tries a failed batch again, until its messages are dead letters", async ({ expect }) => {
     const seen: string[] = [];
     const { sendBatch, receiveDead } = await start(async ({ Records }) => {
       seen.push(...Records.map(({ body, attributes }) => `${body}${attributes.ApproximateReceiveCount}`));
