@@ -4,7 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { openLaggingIndexes } from "./lagging-index.ts";
-import { type Body, batchRows, type KeyNames, type RowId, singleRow, transactionRows } from "./rows.ts";
+import { type Body, type KeyNames, type RowId, singleRow, transactionRows } from "./rows.ts";
 
 export type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer };
 
@@ -56,20 +56,6 @@ export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): 
     if (Math.random() < lostReplies) throw new ReplyLost();
     return answer;
   };
-  const write = async (rows: readonly RowId[], bytes: Buffer, send: Send): Promise<Answer> => {
-    for (const row of rows) written.set(row, (written.get(row) ?? 0) + 1);
-    try {
-      await pause(latency.write);
-      return await finish(rows, bytes, send);
-    } finally {
-      for (const row of rows) {
-        const others = (written.get(row) ?? 1) - 1;
-        if (others === 0) written.delete(row);
-        else written.set(row, others);
-      }
-    }
-  };
-
   const transactWrite: Behaviour = async (_, body, bytes, send) => {
     const rows = transactionRows(body, keyNames);
     const token = body.ClientRequestToken as string | undefined;
@@ -102,22 +88,15 @@ export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): 
   const writeOne: Behaviour = async (_, body, bytes, send) => {
     const row = singleRow(body, keyNames);
     if (isHeld(row)) return refusal("TransactionConflictException", conflict);
-    return write([row], bytes, send);
-  };
-
-  /** Writes that meet a transaction stay unprocessed. */
-  const batchWrite: Behaviour = async (_, body, bytes, send) => {
-    const entries = batchRows(body, keyNames);
-    const left = entries.filter(({ row }) => isHeld(row));
-    if (left.length === 0) return write(rowsOf(entries), bytes, send);
-    const taken = entries.filter(({ row }) => !isHeld(row));
-    if (taken.length === 0) return refusal("TransactionConflictException", conflict);
-    const part = Buffer.from(JSON.stringify({ ...body, RequestItems: requestItems(taken) }));
-    const answer = await write(rowsOf(taken), part, send);
-    if (answer.status !== 200) return answer;
-    const reply = { ...JSON.parse(answer.body.toString()), UnprocessedItems: requestItems(left) };
-    const { "x-amz-crc32": _crc32, ...headers } = answer.headers;
-    return { ...answer, headers, body: Buffer.from(JSON.stringify(reply)) };
+    written.set(row, (written.get(row) ?? 0) + 1);
+    try {
+      await pause(latency.write);
+      return await finish([row], bytes, send);
+    } finally {
+      const others = (written.get(row) ?? 1) - 1;
+      if (others === 0) written.delete(row);
+      else written.set(row, others);
+    }
   };
 
   const read: Behaviour = async (operation, body, bytes, send) => {
@@ -132,7 +111,6 @@ export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): 
     const answerBy = (behaviour: Behaviour) => behaviour(operation, body, bytes, send);
     if (operation === "TransactWriteItems") return answerBy(transactWrite);
     if (operation === "TransactGetItems") return answerBy(transactGet);
-    if (operation === "BatchWriteItem") return answerBy(batchWrite);
     if (singleWrites.has(operation)) return answerBy(writeOne);
     if (reads.has(operation)) return answerBy(read);
     return send(bytes);
@@ -146,18 +124,6 @@ const pause = async (milliseconds: number): Promise<void> => {
 
 const conflict = "Transaction is ongoing for the item";
 const inProgress = "The transaction with the given request token is already in progress";
-
-type BatchEntries = ReturnType<typeof batchRows>;
-
-const rowsOf = (entries: BatchEntries): RowId[] => entries.map(({ row }) => row);
-
-const requestItems = (entries: BatchEntries): Record<string, unknown> =>
-  Object.fromEntries(
-    [...Map.groupBy(entries, ({ table }) => table)].map(([table, some]) => [
-      table,
-      some.map(({ entry }) => entry),
-    ]),
-  );
 
 /** `conflicts`: of each entry of the transaction, whether it met another one. */
 const cancelled = (conflicts: readonly boolean[]): Answer => {

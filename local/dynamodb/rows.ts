@@ -28,13 +28,9 @@ export const keyNamesIn = (assembly: Assembly): KeyNames => {
 
 type Attributes = Readonly<Record<string, unknown>>;
 type Target = { TableName: string; Key?: Attributes; Item?: Attributes };
-type BatchEntry = { PutRequest?: { Item: Attributes }; DeleteRequest?: { Key: Attributes } };
-
-const rowOf = (keyNames: KeyNames, table: string, attributes: Attributes): RowId =>
-  JSON.stringify([table, ...keyNames(table).map((name) => attributes[name])]);
 
 const targetRow = (keyNames: KeyNames, { TableName, Key, Item }: Target): RowId =>
-  rowOf(keyNames, TableName, Key ?? Item ?? {});
+  JSON.stringify([TableName, ...keyNames(TableName).map((name) => (Key ?? Item)?.[name])]);
 
 /** The rows of a transaction, in the order of its entries. Checks count as much as writes. */
 export const transactionRows = (body: Body, keyNames: KeyNames): RowId[] =>
@@ -44,15 +40,3 @@ export const transactionRows = (body: Body, keyNames: KeyNames): RowId[] =>
 
 /** The row of PutItem, UpdateItem or DeleteItem. */
 export const singleRow = (body: Body, keyNames: KeyNames): RowId => targetRow(keyNames, body as Target);
-
-/** The entries of BatchWriteItem with the row of each. */
-export const batchRows = (
-  body: Body,
-  keyNames: KeyNames,
-): { table: string; entry: BatchEntry; row: RowId }[] =>
-  Object.entries((body.RequestItems ?? {}) as Record<string, BatchEntry[]>).flatMap(([table, given]) =>
-    given.map((entry) => {
-      const attributes = entry.PutRequest?.Item ?? entry.DeleteRequest?.Key ?? {};
-      return { table, entry, row: rowOf(keyNames, table, attributes) };
-    }),
-  );

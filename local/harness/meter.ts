@@ -172,7 +172,7 @@ const openGate = (isBusy?: () => boolean) => {
 
 const nothing = (): Consumed => ({ requests: 0, readUnits: 0, writeUnits: 0 });
 
-const writing = new Set(["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"]);
+const writing = new Set(["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"]);
 
 const isMetered = (operation: string): boolean =>
   writing.has(operation) || ["GetItem", "Query", "BatchGetItem", "TransactGetItems"].includes(operation);
