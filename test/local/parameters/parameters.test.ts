@@ -58,11 +58,15 @@ test("of many who make one parameter at the same time, one wins", async () => {
   expect(Parameter?.ARN).toBe("arn:aws:ssm:us-east-1:000000000000:parameter/test/key");
 });
 
-test("a parameter that a run is given takes the place of what is kept", async () => {
+test("a parameter that a run is given takes the place of what is kept, and is not kept", async () => {
   await client.send(new PutParameterCommand({ ...secure, Value: "kept" }));
   await stop();
   await start({ [Name]: "given" });
   expect((await get()).Parameter).toMatchObject({ Type: "SecureString", Value: "given" });
+  await client.send(new PutParameterCommand({ ...secure, Name: "/test/other", Value: "kept" }));
+  await stop();
+  await start();
+  await expect(get()).rejects.toMatchObject({ name: "ParameterNotFound" });
 });
 
 test("an overwritten parameter has the next version, and a deleted one is gone", async () => {
