@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
+import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
 import {
   type Delivery,
@@ -264,18 +265,55 @@ describe("a sensitive breach", () => {
     expect(events.map(({ event }) => event.type === "breach" && event.breachIds.length)).toEqual([1]);
   });
 
-  test("is counted without names among others", async () => {
-    const org = await organizationOf(20);
+  /** What an e-mail channel is told of a scan, without ids and order. */
+  const toldOf = async (
+    breached: Record<number, string[]>,
+    options: Partial<AlertOptions>,
+    first = false,
+  ): Promise<string[]> => {
+    const org = await organizationOf(20, { first });
     await catalog.idsFor(["Secret", "Open"]);
     await describeBreach("Secret", { isSensitive: true });
-    const channelId = await createChannel(org, { grouping: "day" });
-    await scan(org, { ...inBreaches(8, "Open"), 8: ["Secret"], 9: ["Secret"], 10: ["Open", "Secret"] });
-    const [row] = await deliveriesOf(org, channelId);
-    if (row === undefined) throw new Error("a delivery was expected");
-    await attemptOf(org, channelId, row);
-    expect(mails.subjects).toEqual(["Low: Open and 1 more, 11 people at Test"]);
-    expect(mails.texts[0]).toContain("A sensitive breach: 3 people");
-    expect(mails.texts[0]).not.toMatch(/Secret|user8@|user9@/);
+    const channelId = await createChannel(org, options);
+    await scan(org, breached);
+    const before = mails.texts.length;
+    await sendAll();
+    for (const row of await deliveriesOf(org, channelId))
+      if (row.status === "pending") await attemptOf(org, channelId, row);
+    await expectEachToldOnce(org, channelId);
+    return mails.texts
+      .slice(before)
+      .map((text, index) =>
+        [mails.subjects[before + index], mails.references[before + index], text.replace(/\n-- .*/s, "")]
+          .join("\n")
+          .replace(/(?<=(?:emailId|finding|scanId)=|breach-|scan-)\d+/g, "…"),
+      )
+      .toSorted();
+  };
+
+  const six = inBreaches(6, "Open");
+  test.each<
+    [
+      what: string,
+      named: number[],
+      breached: Record<number, string[]>,
+      options: Partial<AlertOptions>,
+      first?: boolean,
+    ]
+  >([
+    ["a day", [], inBreaches(1, "Open"), { grouping: "day" }],
+    ["a week", [], inBreaches(1, "Open"), { grouping: "week" }],
+    ["a first scan", [], six, {}, true],
+  ])("of %s is told in the same words whoever it concerns", async (_, named, breached, options, first) => {
+    // Of somebody whom the scan found in another breach too, and of somebody else.
+    const told = await toldOf({ ...breached, 0: ["Open", "Secret"] }, options, first);
+    expect(told).toEqual(await toldOf({ ...breached, 9: ["Secret"] }, options, first));
+    const sensitive = told.filter((text) => text.includes("ensitive breach: 1 person"));
+    expect(sensitive).toHaveLength(1);
+    expect(sensitive[0]).not.toMatch(/Secret|@|Id=|breach-…|scan-…/);
+    expect(told.flatMap((text) => text.match(/user\d+@/) ?? []).toSorted()).toEqual(
+      named.map((index) => `user${index}@`),
+    );
   });
 });
 

@@ -35,7 +35,7 @@ export const noticeOfSummary = (
   { organizationName, dashboardUrl }: NoticeContext,
 ): Notice => {
   const name = asLine(organizationName, maximumOrganization);
-  const { kind, breaches, discreetPeople, totals, scanId } = summary;
+  const { kind, breaches, people, discreetPeople, scanId } = summary;
   const discreet =
     // With nothing else, the headline says it.
     discreetPeople === 0 || breaches.length === 0
@@ -62,7 +62,7 @@ export const noticeOfSummary = (
         ? [{ title: `and ${counted(more, "more breach", "more breaches")}`, details: [], url: undefined }]
         : []),
     ],
-    advice: totals.findings > 0 ? adviceFor(worst?.advice) : undefined,
+    advice: people + discreetPeople > 0 ? adviceFor(worst?.advice) : undefined,
     link: linkTo(
       dashboardUrl,
       `/findings${scanId === undefined ? "" : `?scanId=${scanId}`}`,
@@ -76,41 +76,48 @@ const headlineOf = (summary: Summary, isSubject = false): string => {
   const { kind, breaches, discreetPeople, totals } = summary;
   const [worst] = breaches;
   if (kind === "baseline") {
-    const found = `first scan found ${peopleOf(totals.people, summary)} in data breaches`;
+    const found =
+      totals.people === 0
+        ? `first scan found ${peopleOf(discreetPeople, summary)} in a sensitive breach`
+        : `first scan found ${peopleOf(totals.people, summary)} in data breaches`;
     return worst === undefined ? `The ${found}` : `${inWords(worst.severity)}the ${found}`;
   }
   if (worst === undefined) {
     const what = kind === "risen" ? "A sensitive breach is worse than was known" : "A sensitive breach";
     return `${what}: ${peopleOf(discreetPeople, summary)}`;
   }
-  const others = breaches.length - 1 + (discreetPeople > 0 ? 1 : 0);
+  const others = breaches.length - 1;
   const more = others === 0 ? "" : ` and ${shown(others)} more`;
   const people = peopleOf(summary.people, summary);
   const what =
     isSubject && others === 0
       ? subjectOf(worst, 0, people)
       : `${asLine(worst.title, maximumTitleInSubject)}${more}, ${people}`;
-  return `${kind === "risen" ? "Now " : ""}${inWords(worst.severity)}${what}`;
+  const discreet = discreetPeople === 0 ? "" : ", and a sensitive breach";
+  return `${kind === "risen" ? "Now " : ""}${inWords(worst.severity)}${what}${discreet}`;
 };
 
 const leadOf = (summary: Summary): string => {
-  const { kind, breaches, totals, bySeverity, totalEmails = 0, reopened = 0 } = summary;
+  const { kind, breaches, discreetPeople, totals, bySeverity, totalEmails = 0, reopened = 0 } = summary;
   const why =
-    breaches.length === 0 ? " This channel does not name the breach or the people. The dashboard does." : "";
-  const people = peopleOf(totals.people, summary);
-  const found = `${counted(totals.findings, "finding", "findings")} of ${people}`;
+    breaches.length === 0
+      ? " This channel does not name the breach or the people. The dashboard does."
+      : discreetPeople > 0
+        ? " People in a sensitive breach are counted apart, and beside them this channel names nobody. The dashboard does."
+        : "";
   if (kind === "risen") {
     const again = reopened === 0 ? "" : ` Acknowledged findings that are open again: ${shown(reopened)}.`;
+    const people = peopleOf(summary.people + discreetPeople, summary);
     return `The severity of a breach has risen. It concerns ${people}.${again}${why}`;
   }
-  // What a scan found besides one person in a sensitive breach is not known.
-  if (kind === "found")
-    return breaches.length === 0 && totals.people === 1 ? why.trim() : `New in all: ${found}.${why}`;
+  const found = `${counted(totals.findings, "finding", "findings")} of ${peopleOf(totals.people, summary)}`;
+  if (kind === "found") return breaches.length === 0 ? why.trim() : `New in all: ${found}.${why}`;
   const counts = severities.flatMap((severity) => {
     const count = bySeverity?.[severity] ?? 0;
     return count === 0 ? [] : [`${shown(count)} ${severity}`];
   });
-  return `Checked ${counted(totalEmails, "address", "addresses")}: ${found} (${counts.join(", ")}).${why}`;
+  const checked = `Checked ${counted(totalEmails, "address", "addresses")}`;
+  return totals.findings === 0 ? `${checked}.${why}` : `${checked}: ${found} (${counts.join(", ")}).${why}`;
 };
 
 const itemOf = (

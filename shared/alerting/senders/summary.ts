@@ -42,13 +42,13 @@ export type Summary = {
   breaches: SummaryBreach[];
   /** People in sensitive breaches that the channel must not name. */
   discreetPeople: number;
-  /** In all these breaches. */
+  /** In `breaches`. No number counts both these people and those of `discreetPeople`: its difference to others would say who they are. */
   people: number;
   /** There are so many findings that people were counted in some of them only: there are at least as many. */
   isPart?: boolean;
-  /** Of all that the scans found, also what other messages told. */
+  /** Of all that the scans found, also what other messages told, without `discreetPeople`. */
   totals: { findings: number; people: number };
-  /** Of what scans found. */
+  /** Of `totals.findings`. */
   bySeverity?: Record<Severity, number>;
   /** Of a baseline: how many addresses were checked. */
   totalEmails?: number;
@@ -82,9 +82,8 @@ export const readContent = async (
     kind: "found",
     breaches: [],
     discreetPeople: 1,
-    people: 1,
-    totals: { findings: report.event.data.breaches.length, people: 1 },
-    // Other messages about the scan may name the person: neither the link nor a thread leads to them.
+    people: 0,
+    totals: { findings: 0, people: 0 },
     scanId: undefined,
   };
 };
@@ -97,63 +96,79 @@ const readGathered = async (
 ): Promise<Summary | undefined> => {
   const { minSeverity, sensitive } = optionsOf(channel);
   const alreadyTold = new Set(told);
-  const people = new Set<number>();
   const byBreach = new Map<number, BreachFound>();
   const { bySeverity, isWhole, rows } = await foundIn(org, scans);
   for await (const some of rows()) {
     for (const row of some) {
       const level = findings.groupOf(row).severity;
-      people.add(row.emailId);
-      if (alreadyTold.has(row.id) || level < levelOf(minSeverity)) continue;
       const ofBreach = byBreach.get(row.breachId) ?? {
         level,
+        findings: 0,
+        everybody: new Set(),
         people: new Set(),
         first: [],
         websites: new Set(),
       };
+      byBreach.set(row.breachId, ofBreach);
+      ofBreach.findings++;
+      ofBreach.everybody.add(row.emailId);
+      if (alreadyTold.has(row.id) || level < levelOf(minSeverity)) continue;
       ofBreach.people.add(row.emailId);
       if (ofBreach.first.length < maximumNamed) ofBreach.first.push(row.email);
       for (const website of row.stealerLogDomains ?? [])
         if (ofBreach.websites.size < maximumWebsites) ofBreach.websites.add(website);
-      byBreach.set(row.breachId, ofBreach);
     }
   }
-  if (byBreach.size === 0) return undefined;
   const details = await breachDetails.details(byBreach.keys());
-  const isNamed = (breachId: number): boolean =>
-    sensitive === "named" || details.get(breachId)?.isSensitive !== true;
-  const worstFirst = [...byBreach].sort(
-    ([, one], [, other]) => other.level - one.level || other.people.size - one.people.size,
+  const { open = [], discreet = [] } = Object.groupBy(byBreach, ([breachId]) =>
+    sensitive === "discreet" && details.get(breachId)?.isSensitive ? "discreet" : "open",
   );
+  const worstFirst = open
+    .filter(([, { people }]) => people.size > 0)
+    .sort(([, one], [, other]) => other.level - one.level || other.people.size - one.people.size);
+  const discreetPeople = peopleOf(discreet, "people");
+  if (worstFirst.length === 0 && discreetPeople === 0) return undefined;
+  for (const [, { level, findings }] of discreet) bySeverity[severityAt(level)] -= findings;
   const named = new Set<string>();
   const breaches = worstFirst.flatMap(([breachId, { level, people, first, websites }]) => {
     const breach = details.get(breachId);
-    if (breach === undefined || !isNamed(breachId)) return [];
+    if (breach === undefined) return [];
     const shown = first.filter((email) => {
-      if (named.size < maximumNamed) named.add(email);
+      // Readers would take those for the people of the sensitive breach.
+      if (named.size < maximumNamed && discreetPeople === 0) named.add(email);
       return named.has(email);
     });
     return [breachOf(breach, severityAt(level), people.size, shown, [...websites])];
   });
-  const discreet = worstFirst.flatMap(([breachId, { people }]) => (isNamed(breachId) ? [] : [...people]));
   return {
     kind: baseline === undefined ? "found" : "baseline",
     breaches,
-    discreetPeople: new Set(discreet).size,
-    people: new Set(worstFirst.flatMap(([, found]) => [...found.people])).size,
+    discreetPeople,
+    people: peopleOf(worstFirst, "people"),
     isPart: !isWhole,
     totals: {
       findings: Object.values(bySeverity).reduce((sum, count) => sum + count),
-      people: people.size,
+      people: peopleOf(open, "everybody"),
     },
     bySeverity,
     ...baseline,
-    scanId: scans.size === 1 ? [...scans][0] : undefined,
+    // Other messages about the scan may name the people: neither the link nor a thread leads to them.
+    scanId: scans.size === 1 && discreetPeople === 0 ? [...scans][0] : undefined,
   };
 };
 
-/** What was found of a breach. `people`: ids of e-mails; `first`: addresses of the first of them. */
-type BreachFound = { level: number; people: Set<number>; first: string[]; websites: Set<string> };
+/** What was found of a breach. Ids of e-mails: `everybody`, and the `people` whom this message tells of; `first`: addresses of the first of these. */
+type BreachFound = {
+  level: number;
+  findings: number;
+  everybody: Set<number>;
+  people: Set<number>;
+  first: string[];
+  websites: Set<string>;
+};
+
+const peopleOf = (found: readonly [number, BreachFound][], which: "everybody" | "people"): number =>
+  new Set(found.flatMap(([, each]) => [...each[which]])).size;
 
 const breachOf = (
   breach: Breach,
@@ -174,12 +189,13 @@ const readRisen = async (
   const breach = (await breachDetails.details([breachId])).get(breachId);
   if (breach === undefined) return undefined;
   const isNamed = !(isDiscreet && breach.isSensitive);
+  const named = isNamed ? people : 0;
   return {
     kind: "risen",
     breaches: isNamed ? [breachOf(breach, breach.severity, people, [], [])] : [],
-    discreetPeople: isNamed ? 0 : people,
-    people,
-    totals: { findings: people, people },
+    discreetPeople: people - named,
+    people: named,
+    totals: { findings: named, people: named },
     reopened,
     scanId: undefined,
   };
