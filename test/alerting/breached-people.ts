@@ -81,7 +81,8 @@ export const timesTold = async (org: number, channelId: number): Promise<Map<num
     if (event.type === "breach") event.email.findingIds.forEach(tell);
     if (event.type !== "gathered") continue;
     for (const row of all) {
-      if (scans?.has(findings.groupOf(row).scanId ?? 0) && !event.told.includes(row.id)) tell(row.id);
+      const isTold = row.id <= (event.toldTo ?? 0) || event.told.includes(row.id);
+      if (scans?.has(findings.groupOf(row).scanId ?? 0) && !isTold) tell(row.id);
     }
   }
   return times;

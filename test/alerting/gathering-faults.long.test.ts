@@ -8,6 +8,7 @@ import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import type { ChannelForm } from "../../shared/alerting/channels/channel.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
 import { redispatch } from "../../shared/alerting/deliveries/redispatch.ts";
 import { ownersChannel } from "../../shared/alerting/owners/owner.ts";
 import type { SlackMessage } from "../../shared/alerting/senders/slack.ts";
@@ -162,7 +163,17 @@ describe("the messages of a scan, while workers die, queues lose messages, recei
           {},
           { channel: "webhook", config: { url: `${receiver.origin}/webhook` } },
         ),
+        // Becomes a webhook while it gathers.
+        moved: await createChannel(org, { grouping: "day" }, form("moved")),
       };
+      const move = () =>
+        configure.change(
+          org,
+          all.moved,
+          { channel: "webhook", config: { url: `${receiver.origin}/moved` } },
+          administrator,
+          async () => {},
+        );
       workers.breached[domain] = Object.fromEntries(
         Array.from({ length: people }, (_, index) => [
           index,
@@ -190,6 +201,7 @@ describe("the messages of a scan, while workers die, queues lose messages, recei
           const { status, failedEmails } = await readScan(org, scanIds.at(-1) ?? 0);
           const open = await openOnes();
           const isScanOver = status === "completed" || status === "failed";
+          if (isScanOver) await move();
           isOver = isScanOver && failedEmails === 0 && open.length === 0;
           const soon = Date.now() + 150_000;
           const dueTimes = open.map(({ dueAt = "" }) => Date.parse(dueAt) + 300_000);
@@ -237,21 +249,25 @@ describe("the messages of a scan, while workers die, queues lose messages, recei
       expect(textsTo("day").length).toBeLessThanOrEqual(scanIds.length);
       expect(toldIn(slack.map(textOfSlack))).toEqual(expected);
       expect(slack.length).toBeLessThanOrEqual(5 * scanIds.length);
-      const events = new Map(
-        receiver.requests
-          .filter(({ path }) => path === "/webhook")
-          .map(({ body }) => JSON.parse(String(body)))
-          .map(({ id, data }) => [id as number, data.breaches.length as number]),
-      );
-      expect(events.size).toBe(people);
-      expect([...events.values()].reduce((sum, count) => sum + count, 0)).toBe(found.length);
+      const eventsAt = (hook: string) =>
+        new Map(
+          receiver.requests
+            .filter(({ path }) => path === hook)
+            .map(({ body }) => JSON.parse(String(body)))
+            .map(({ id, data }) => [id as number, data.breaches.length as number]),
+        );
+      for (const events of [eventsAt("/webhook"), eventsAt("/moved")]) {
+        expect(events.size).toBe(people);
+        expect([...events.values()].reduce((sum, count) => sum + count, 0)).toBe(found.length);
+      }
+      expect(textsTo("moved")).toEqual([]);
       const toOwners = arrived.filter(({ address }) => address.endsWith(`@${domain}`));
       expect(new Set(toOwners.map(({ address }) => address)).size).toBe(people);
       expect(new Set(toOwners.map(({ id }) => id)).size).toBe(people);
       console.log(
         `FAULTS_SEED=${seed}: ${found.length} findings of ${people} people, ${scanIds.length} scans, ${rounds} rounds`,
         counts,
-        `${textsTo("scan").length} mails, ${slack.length} Slack messages, ${events.size} events, ${toOwners.length} mails to owners`,
+        `${textsTo("scan").length} mails, ${slack.length} Slack messages, ${eventsAt("/moved").size} events, ${toOwners.length} mails to owners`,
       );
       expect(counts.deaths).toBeGreaterThan(20);
       expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);

@@ -4,6 +4,7 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
 import {
   type Delivery,
@@ -48,11 +49,15 @@ import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
 const { workers, scan, organizationOf } = useBreachedPeople();
 useMailServer();
 
-/** Makes the attempts of all e-mail channels whose messages are in the queue. */
+/** Makes the attempts of all e-mail channels whose messages are in the queues, and of those that come of them. */
 const sendAll = async (): Promise<void> => {
-  for (const message of await takeMessages("deliveries")) {
-    const channel = await channels.get(message.organizationId, message.channelId);
-    if (channel?.channel === "email") await attempt(message);
+  for (;;) {
+    const messages = [...(await takeMessages("deliveries")), ...(await takeMessages("delivery-retries"))];
+    if (messages.length === 0) return;
+    for (const message of messages) {
+      const channel = await channels.get(message.organizationId, message.channelId);
+      if (channel?.channel === "email") await attempt(message);
+    }
   }
 };
 
@@ -198,13 +203,15 @@ describe("the first scan", () => {
     expect(mails.texts[0]).not.toContain("Mild");
   });
 
-  test("with up to five people makes a message for each", async () => {
+  test("with up to five people makes a message for each, in all of 20 channels", async () => {
     const org = await organizationOf(20, { first: true });
-    const channelId = await createChannel(org);
+    const all: number[] = [];
+    for (let count = 0; count < 20; count++) all.push(await createChannel(org));
     await scan(org, inBreaches(5, "Alpha"));
     await sendAll();
-    expect(mails.subjects).toHaveLength(5);
-    await expectEachToldOnce(org, channelId);
+    expect(mails.subjects).toHaveLength(100);
+    expect(mails.subjects.every((subject) => subject.endsWith("of 1 person at Test"))).toBe(true);
+    for (const id of all) await expectEachToldOnce(org, id);
   });
 
   test("tells a channel with the grouping address and a webhook as any other", async () => {
@@ -248,21 +255,35 @@ describe("a sensitive breach", () => {
     await createChannel(org, { sensitive: "discreet" }, webhook);
     await scan(org, { 0: ["Secret", "Open"], 1: ["Secret"] });
     const rows = (await deliveriesOf(org, discreet)).map(({ id }) => id);
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(2);
     await sendAll();
     expect(mails.subjects.toSorted()).toEqual([
-      "A sensitive breach: 1 person at Test",
-      "A sensitive breach: 1 person at Test",
+      "A sensitive breach: 2 people at Test",
       expect.stringMatching(/^Low: Open, .+ of 1 person at Test$/),
     ]);
     const secret = mails.texts.filter((text) => text.includes("sensitive"));
     for (const text of secret) expect(text).not.toMatch(/Secret|user\d|emailId|breachId/);
     // A thread of the scan would lead to messages that name the person.
-    expect(mails.references.filter((each) => each === "")).toHaveLength(2);
+    expect(mails.references.filter((each) => each === "")).toHaveLength(1);
     await expectEachToldOnce(org, discreet);
     const hooks = (await channels.list(org)).filter(({ channel }) => channel === "webhook");
     const events = await deliveriesOf(org, hooks[0]?.id ?? 0);
     expect(events.map(({ event }) => event.type === "breach" && event.breachIds.length)).toEqual([1]);
+  });
+
+  test("beside another one makes a message without names of both, where each address makes one", async () => {
+    const org = await organizationOf(10);
+    await catalog.idsFor(["Secret", "Open"]);
+    await describeBreach("Secret", { isSensitive: true });
+    const channelId = await createChannel(org, { grouping: "address" });
+    await scan(org, { 0: ["Secret", "Open"], 1: ["Open"] });
+    await sendAll();
+    expect(mails.subjects.toSorted()).toEqual([
+      "A sensitive breach: 1 person at Test",
+      "Low: Open, data of 1 person at Test",
+    ]);
+    expect(mails.texts.join()).not.toMatch(/Secret|user0@/);
+    await expectEachToldOnce(org, channelId);
   });
 
   /** What an e-mail channel is told of a scan, without ids and order. */
@@ -291,6 +312,7 @@ describe("a sensitive breach", () => {
       .toSorted();
   };
 
+  const five = inBreaches(5, "Open");
   const six = inBreaches(6, "Open");
   test.each<
     [
@@ -303,6 +325,9 @@ describe("a sensitive breach", () => {
   >([
     ["a day", [], inBreaches(1, "Open"), { grouping: "day" }],
     ["a week", [], inBreaches(1, "Open"), { grouping: "week" }],
+    ["a scan, in the last message", [0, 1, 2, 3], five, {}],
+    ["a scan, after messages of single people", [0, 1, 2], inBreaches(3, "Open"), {}],
+    ["a first scan of a few", [0, 1, 2], inBreaches(3, "Open"), {}, true],
     ["a first scan", [], six, {}, true],
   ])("of %s is told in the same words whoever it concerns", async (_, named, breached, options, first) => {
     // Of somebody whom the scan found in another breach too, and of somebody else.
@@ -344,6 +369,69 @@ describe("gathering for a day or a week", () => {
     await scan(org, inBreaches(7, "Alpha", "Beta"));
     expect(await deliveriesOf(org, channelId)).toHaveLength(2);
     await expectEachToldOnce(org, channelId);
+  });
+});
+
+describe("a channel that becomes a webhook", () => {
+  const becomeWebhook = (org: number, id: number) =>
+    configure.change(org, id, webhook, administrator, async () => {});
+
+  /** Makes the attempts of the webhook; those of single events stay open. */
+  const tell = async (org: number, channelId: number): Promise<void> => {
+    for (const row of await deliveriesOf(org, channelId))
+      if (row.event.type === "gathered") await attemptOf(org, channelId, row);
+    for (const message of await takeMessages("delivery-retries"))
+      if ((await deliveries.get(org, message.deliveryId))?.event.type === "gathered") await attempt(message);
+  };
+
+  test.each([
+    ["while it gathers for a week", "week"],
+    ["before the last message of a scan is sent", "scan"],
+  ] as const)("%s gets an event for each address", async (_, grouping) => {
+    const org = await organizationOf(120);
+    await catalog.idsFor(["Secret", "Alpha"]);
+    await describeBreach("Secret", { isSensitive: true });
+    const channelId = await createChannel(org, { grouping });
+    await scan(org, { ...inBreaches(115, "Alpha"), 100: ["Alpha", "Secret"] });
+    await becomeWebhook(org, channelId);
+    await tell(org, channelId);
+    await tell(org, channelId);
+    const rows = await deliveriesOf(org, channelId);
+    expect(rows.map(({ event }) => event.type)).toEqual(Array(115).fill("breach"));
+    await expectEachToldOnce(org, channelId);
+  });
+
+  test("while a scan runs gets an event for each address", async () => {
+    const org = await organizationOf(140, { perBlock: 70 });
+    const channelId = await createChannel(org);
+    workers.breached[domain] = inBreaches(140, "Alpha");
+    await startAndPlan(org);
+    const [first, ...rest] = await takeMessages("scan-checks");
+    expect(rest.length).toBeGreaterThan(0);
+    if (first !== undefined) await check(first, invocation());
+    await becomeWebhook(org, channelId);
+    for (const message of rest) await check(message, invocation());
+    await tell(org, channelId);
+    await tell(org, channelId);
+    const rows = await deliveriesOf(org, channelId);
+    expect(rows.map(({ event }) => event.type)).toEqual(Array(140).fill("breach"));
+    await expectEachToldOnce(org, channelId);
+  });
+
+  test("and a Slack channel again meanwhile is told the rest in one message", async () => {
+    const org = await organizationOf(120);
+    const channelId = await createChannel(org, { grouping: "week" });
+    const email = (await channels.get(org, channelId)) as channels.Channel;
+    await scan(org, inBreaches(115, "Alpha"));
+    await becomeWebhook(org, channelId);
+    const [row] = await deliveriesOf(org, channelId);
+    if (row === undefined) throw new Error("a delivery was expected");
+    await attemptOf(org, channelId, row);
+    await takeMessages("delivery-retries");
+    await table.put({ ...keys.channel(org, channelId), ...email });
+    await attemptOf(org, channelId, row);
+    expect(mails.subjects).toEqual(["Low: Alpha, data of 65 people at Test"]);
+    expect(await deliveriesOf(org, channelId)).toHaveLength(51);
   });
 });
 

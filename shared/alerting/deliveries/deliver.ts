@@ -11,6 +11,7 @@ import { type Channel, type ChannelForm, list } from "../channels/channel.ts";
 import { ChannelKeyUnavailable } from "../channels/channel-key.ts";
 import * as failing from "../channels/failing.ts";
 import { ChannelNotOpened, open } from "../channels/seal.ts";
+import { singleOut } from "../gathering/singles.ts";
 import { leastTold, ownersChannel } from "../owners/owner.ts";
 import { planMail } from "../recipients/mail-plan.ts";
 import { fingerprint } from "../recipients/recipient.ts";
@@ -90,7 +91,7 @@ export const deliver = async (
   const logError = (what: string, error: Error) => logger.error(what, { ...fields, error });
   if (row?.dueAt === undefined || row.attempts !== message.attempt - 1) return log("dropped");
   if (channel === undefined || owner === undefined || owner.deleting === true) {
-    await transitions.discard(org, row);
+    await transitions.replace(org, row);
     return log("channel removed");
   }
   const attempt = { org, message, row, channel, owner, settings, logger, log, logError };
@@ -120,11 +121,15 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (attemptsLeft(row, message.attempt) < 0) {
     return giveUp(attempt, row.failureReason ?? "no answer was recorded");
   }
+  if (row.event.type === "gathered") {
+    const singled = await singleOut(org, row, row.event, channel);
+    if (singled !== undefined) return tellSingles(attempt, singled);
+  }
   // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
   const [content, form] = await Promise.all([readContent(org, row, channel), openForm(attempt)]);
   if (form === undefined) return undefined;
   if (content === undefined) {
-    await transitions.discard(org, row);
+    await transitions.replace(org, row);
     return void log("nothing left to tell");
   }
   const addressed = await address(attempt, form, content);
@@ -137,6 +142,17 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (claimed !== undefined) return { claimed, content, ...addressed };
   await addressed.giveBack(0);
   return void log("dropped");
+};
+
+/** Sends the messages of what is told one by one, and of what is left of the delivery. If SQS does not take them, the re-dispatch sends them. */
+const tellSingles = async (
+  { org, message, log }: Attempt,
+  { messages, isOver }: NonNullable<Awaited<ReturnType<typeof singleOut>>>,
+): Promise<undefined> => {
+  const all = [...messages, ...(isOver ? [] : [{ message, group: String(org) }])];
+  // The queue to which this function may send, whichever it is.
+  await queue.sendPossible("delivery-retries", all);
+  log("told one by one");
 };
 
 /** The channel's form. Undefined: it does not open now, and the delivery waits until it does. */

@@ -24,8 +24,7 @@ export type AlertEvent = { scanId?: number } & Happening;
 type Happening =
   | { type: "breach"; breachIds: number[]; email: EventEmail }
   | OwnerEvent
-  /** New breaches of the delivery's `scans`, less the findings that were told already (alerting/gathering). */
-  | { type: "gathered"; told: number[]; baseline?: { totalEmails: number } }
+  | Gathered
   /** A breach whose severity has risen; `people` are those whose findings followed. */
   | { type: "risen"; breachId: number; people: number; reopened: number }
   | {
@@ -36,6 +35,18 @@ type Happening =
       totalEmails: number;
     }
   | { type: "scan_error"; error: string };
+
+/** New breaches of the delivery's `scans`, less the findings that were told already (alerting/gathering). */
+export type Gathered = {
+  type: "gathered";
+  scanId?: number;
+  told: number[];
+  /** Findings with ids up to this one were told already too. */
+  toldTo?: number;
+  /** How many messages the channel may still get of the scan: it gets single ones if they are enough. */
+  room?: number;
+  baseline?: { totalEmails: number };
+};
 
 /** Breaches of an e-mail, of which its owner is told (alerting/owners). `byHand`: whatever channels there are. */
 export type OwnerEvent = { type: "owner"; breachIds: number[]; email: EventEmail; byHand?: true };

@@ -9,7 +9,7 @@
  * | `takeBack`      | attempted by the caller         | retrying, not counted, due at a random time     | deliver    |
  * | `postpone`      | waiting, as read                | waiting, due later                              | deliver    |
  * | `giveUp`        | waiting, as read                | not delivered                                   | deliver    |
- * | `discard`       | waiting, as read                | deleted                                         | deliver    |
+ * | `replace`       | waiting, as read                | deleted or telling less, beside new deliveries  | deliver    |
  * | `takeDue`       | due, as read                    | due when a message would count as lost          | redispatch |
  * | `scheduleAgain` | in any state but attempted      | pending or retrying, due                        | by-hand    |
  *
@@ -22,7 +22,9 @@ import { allOf, asRead, type Change, type Condition, condition } from "../../aws
 import { dueShard, type Key } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { attemptLeaseSeconds, lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
+import type { MemberWrite } from "../../lists/member-writes.ts";
 import {
+  type AlertEvent,
   countNotDelivered,
   type Delivery,
   deliveries,
@@ -191,12 +193,25 @@ export const giveUp = async (org: number, delivery: Delivery, failureReason: str
   );
 };
 
-/** Deletes a delivery whose channel or organization is gone. */
-export const discard = async (org: number, delivery: Delivery): Promise<void> => {
-  const { id, attempts } = delivery;
-  const group = deliveries.groupOf(delivery);
-  const deletion = deliveries.delete(org, id, group, isWaiting(attempts, new Date()));
-  await table.attempt(table.transact(deliveries.writes(org, [deletion])));
+/**
+ * Writes other deliveries in place of a delivery, or of all that `left` does not tell any more: none where its channel or organization is gone.
+ * Returns false when it has changed meanwhile.
+ */
+export const replace = async (
+  org: number,
+  delivery: Delivery,
+  others: readonly MemberWrite[] = [],
+  left?: AlertEvent,
+): Promise<boolean> => {
+  const { id, attempts, event } = delivery;
+  const from = deliveries.groupOf(delivery);
+  const isAsRead = allOf(isWaiting(attempts, new Date()), asRead({ event }));
+  const own =
+    left === undefined
+      ? deliveries.delete(org, id, from, isAsRead)
+      : deliveries.change(org, id, { from, set: { event: left }, if: isAsRead });
+  const { written } = await table.attempt(table.transact(deliveries.writes(org, [...others, own])));
+  return written;
 };
 
 /** Takes a due delivery for a message that the caller sends. Undefined when there is nothing to send. */

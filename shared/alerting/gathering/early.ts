@@ -48,24 +48,31 @@ export const readTold = async (
   );
 };
 
-/** The events of an e-mail's new findings for a channel: those that it wants, and sensitive ones apart where it is discreet. */
-export const eventsFor = (channel: Channel, scanId: number, { emailId, breaches }: Found): AlertEvent[] => {
+/** An event of those of an e-mail's new findings that a channel wants. `isRest`: its sensitive ones are left for a message that names nobody. */
+export const singleFor = (
+  channel: Channel,
+  scanId: number,
+  { emailId, breaches }: Found,
+  { isGathering }: { isGathering: boolean },
+): { single: AlertEvent | undefined; isRest: boolean } => {
   const { minSeverity, sensitive } = optionsOf(channel);
-  // Worst first, as messages show them.
-  const wanted = breaches
-    .filter(({ level }) => level >= levelOf(minSeverity))
+  const isWebhook = channel.channel === "webhook";
+  const wanted = breaches.filter(({ level }) => level >= levelOf(minSeverity));
+  const told = wanted
+    // A message of their own beside that of the person would say who it is. Without gathering they are one message, which names nobody.
+    .filter(({ isSensitive }) => !(isSensitive && sensitive === "discreet" && (isWebhook || isGathering)))
+    // Worst first, as messages show them.
     .sort((one, other) => other.level - one.level);
-  const isDiscreet = sensitive === "discreet";
-  const named = wanted.filter(({ isSensitive }) => !(isDiscreet && isSensitive));
-  const discreet = channel.channel === "webhook" ? [] : wanted.filter((breach) => !named.includes(breach));
-  return [named, discreet]
-    .filter((some) => some.length > 0)
-    .map((some) => ({
-      type: "breach",
-      scanId,
-      breachIds: some.map(({ breachId }) => breachId),
-      email: { id: emailId, findingIds: some.map(({ findingId }) => findingId) },
-    }));
+  const single: AlertEvent = {
+    type: "breach",
+    scanId,
+    breachIds: told.map(({ breachId }) => breachId),
+    email: { id: emailId, findingIds: told.map(({ findingId }) => findingId) },
+  };
+  return {
+    single: told.length > 0 ? single : undefined,
+    isRest: !isWebhook && told.length < wanted.length,
+  };
 };
 
 /** `told`: what this adds to the rows of the channels. */
@@ -80,15 +87,16 @@ export const allot = (
 ): Allotted => {
   const allotted: Allotted = { wanted: [], told: [] };
   for (const channel of channels.filter((each) => wants(each, "breach"))) {
-    const events = eventsFor(channel, scan.id, found);
     const grouping = groupingIn(channel, scan.id);
+    const isGathering = grouping !== "address";
+    const { single, isRest } = singleFor(channel, scan.id, found, { isGathering });
     const { messages = 0, isHeld = false } = before.get(channel.id) ?? {};
     // Whether a first scan is summed up shows at its end.
-    const room = grouping === "scan" && !scan.isFirst ? maximumEarly - messages : 0;
-    const early = grouping === "address" ? events : events.slice(0, Math.max(0, room));
+    const isEarly = !isGathering || (grouping === "scan" && !scan.isFirst && messages < maximumEarly);
+    const early = isEarly && single !== undefined ? [single] : [];
     allotted.wanted.push(...early.map((event) => ({ event, channel })));
-    const holds = events.length > early.length && !isHeld;
-    if (grouping !== "address" && (early.length > 0 || holds)) {
+    const holds = !isHeld && (isRest || (single !== undefined && !isEarly));
+    if (isGathering && (early.length > 0 || holds)) {
       const findings = new Set(early.flatMap(findingsOf));
       allotted.told.push({ channelId: channel.id, messages: early.length, findings, isHeld: holds });
     }
@@ -96,7 +104,8 @@ export const allot = (
   return allotted;
 };
 
-const findingsOf = (event: AlertEvent): number[] => (event.type === "breach" ? event.email.findingIds : []);
+export const findingsOf = (event: AlertEvent): number[] =>
+  event.type === "breach" ? event.email.findingIds : [];
 
 /** What was told before and is about to be. That something is held counts once it is written. */
 export const withTold = (before: ReadonlyMap<number, Told>, more: readonly Told[]): Map<number, Told> => {

@@ -1,6 +1,6 @@
 import { chunk } from "../../aws/table/chunk.ts";
 import { type FindingGroup, type FindingRecord, findings } from "../../findings/record.ts";
-import { blockSize } from "../../lists/blocks.ts";
+import { blockOf, blockSize } from "../../lists/blocks.ts";
 import { levelOf } from "../../monitoring/hibp/severity.ts";
 import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 
@@ -17,14 +17,15 @@ export type FoundRow = Pick<FindingRecord, (typeof attributes)[number]>;
 export type Found = {
   bySeverity: Record<Severity, number>;
   isWhole: boolean;
+  /** In the order of their ids. */
   rows: () => AsyncGenerator<FoundRow[]>;
 };
 
-/** What scans have found. `rows` costs the read units of the blocks that hold any. */
-export const foundIn = async (org: number, scanIds: ReadonlySet<number>): Promise<Found> => {
+/** What scans have found. `rows`, from the block with the finding `from` on, costs the read units of the blocks that hold any. */
+export const foundIn = async (org: number, scanIds: ReadonlySet<number>, from = 1): Promise<Found> => {
   const isOfScan = ({ scanId }: FindingGroup): boolean => scanId !== null && scanIds.has(scanId);
   const directory = await findings.directory(org);
-  const blocks = findings.blocks(directory, isOfScan);
+  const blocks = findings.blocks(directory, isOfScan).filter((block) => block >= blockOf(from));
   const countOf = (severity: Severity): number =>
     findings.sum(directory, (group) => isOfScan(group) && group.severity === levelOf(severity));
   return {

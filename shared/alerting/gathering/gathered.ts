@@ -6,23 +6,16 @@ import { asRead, condition, type Write } from "../../aws/table/condition.ts";
 import { keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { findings } from "../../findings/record.ts";
-import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { type Channel, groupingIn } from "../channels/channel.ts";
 import type { Grouping } from "../channels/channel-schema.ts";
 import { deliveries, type Raised, raiseFor, reserveIds, type Wanted } from "../deliveries/delivery.ts";
 import { leastTold } from "../owners/owner.ts";
 import { tell } from "../owners/tell.ts";
-import { eventsFor, type Found, maximumEarly, readTold, type ScanOfFindings, type Told } from "./early.ts";
+import { maximumEarly, readTold, type ScanOfFindings } from "./early.ts";
 import { type FoundRow, foundIn } from "./found.ts";
 
-/** A first scan that finds more people is summed up, and a channel gets at most this many messages of single people. */
+/** A first scan that finds more people is summed up, and a channel gets at most this many messages of a scan. */
 const fewPeople = maximumEarly + 1;
-
-/** Single messages that the transaction of a scan's end has room for, with those to 20 channels that the scan has ended. */
-const maximumSingles = 20;
-
-/** The most breaches that one event names; as of scans. */
-const breachesPerEvent = 75;
 
 export type EndedScan = ScanOfFindings & { isCompleted: boolean; totalEmails: number };
 
@@ -36,44 +29,28 @@ export const raiseGathered = async (
   const holding = channels.filter(({ id }) => told.get(id)?.isHeld === true);
   const leastOfOwners = scan.isFirst ? leastTold(channels) : undefined;
   if (holding.length === 0 && leastOfOwners === undefined) return { writes: [], messages: [], others: [] };
-  const found = await firstFound(org, scan.id);
-  const isBaseline = scan.isFirst && scan.isCompleted && found.people > fewPeople;
+  const found = scan.isFirst ? await firstFound(org, scan.id) : undefined;
+  const isMany = found !== undefined && found.people > fewPeople;
+  const isBaseline = isMany && scan.isCompleted;
   // A scan that failed tells them too, since the next does not find these findings again. In transactions of their own: those that were
   // told already are not told by another try to end the scan.
   const toOwners =
-    leastOfOwners === undefined || found.people > fewPeople
+    leastOfOwners === undefined || found === undefined || isMany
       ? []
-      : (await tell(org, findingsFrom(leastOfOwners, found.byEmail))).messages;
-  const scans = new Set([scan.id]);
+      : (await tell(org, findingsFrom(leastOfOwners, found.rows))).messages;
+  const { id: scanId, totalEmails } = scan;
   const wanted: Wanted[] = [];
   const windows: Writes[] = [];
   for (const channel of holding) {
-    const before = told.get(channel.id) as Told;
-    const grouping = groupingIn(channel, scan.id);
-    const events = found.isWhole ? eventsOf(channel, scan.id, before, found.byEmail) : undefined;
-    const summary: Wanted = {
-      channel,
-      scans,
-      event: { type: "gathered", scanId: scan.id, told: [...before.findings] },
-    };
-    if (isBaseline) {
-      const { totalEmails } = scan;
-      wanted.push({
-        ...summary,
-        event: { type: "gathered", scanId: scan.id, told: [], baseline: { totalEmails } },
-      });
-    } else if (events?.length === 0) {
-      // The option changed since, or the e-mails were removed.
-    } else if (grouping === "day" || grouping === "week") {
-      windows.push(await joinWindow(org, channel, scan.id, grouping));
-    } else if (
-      events !== undefined &&
-      events.length <= fewPeople - before.messages &&
-      wanted.length + events.length <= maximumSingles &&
-      events.every((event) => event.type === "breach" && event.breachIds.length <= breachesPerEvent)
-    ) {
-      wanted.push(...events.map((event) => ({ channel, event })));
-    } else wanted.push(summary);
+    const { messages = 0, findings: alreadyTold = [] } = told.get(channel.id) ?? {};
+    const grouping = groupingIn(channel, scanId);
+    if (!isBaseline && (grouping === "day" || grouping === "week")) {
+      windows.push(await joinWindow(org, channel, scanId, grouping));
+      continue;
+    }
+    const how = isBaseline ? { baseline: { totalEmails } } : { room: fewPeople - messages };
+    const event = { type: "gathered" as const, scanId, told: [...alreadyTold], ...how };
+    wanted.push({ channel, event, scans: new Set([scanId]) });
   }
   const raised = await raiseFor(org, wanted);
   return {
@@ -83,47 +60,21 @@ export const raiseGathered = async (
   };
 };
 
-/** More people than can be told one by one beside those who were told early. */
-const enoughPeople = fewPeople + maximumEarly;
-
-/** Who a scan found, up to the first block with which there are too many for single messages: then not `isWhole`. */
-const firstFound = async (
-  org: number,
-  scanId: number,
-): Promise<{ people: number; isWhole: boolean; byEmail: Found[] }> => {
+/** Who a scan found, up to the first block with which it is to be summed up. */
+const firstFound = async (org: number, scanId: number): Promise<{ people: number; rows: FoundRow[] }> => {
   const rows: FoundRow[] = [];
   const people = new Set<number>();
   const found = await foundIn(org, new Set([scanId]));
   for await (const some of found.rows()) {
     rows.push(...some);
     for (const { emailId } of some) people.add(emailId);
-    if (people.size > enoughPeople) return { people: people.size, isWhole: false, byEmail: [] };
+    if (people.size > fewPeople) break;
   }
-  const details = await breachDetails.details(rows.map(({ breachId }) => breachId));
-  const byEmail = [...Map.groupBy(rows, ({ emailId }) => emailId)].map(([emailId, ofEmail]) => ({
-    emailId,
-    breaches: ofEmail.map((row) => ({
-      breachId: row.breachId,
-      findingId: row.id,
-      level: findings.groupOf(row).severity,
-      isSensitive: details.get(row.breachId)?.isSensitive ?? false,
-    })),
-  }));
-  return { people: people.size, isWhole: true, byEmail };
+  return { people: people.size, rows };
 };
 
-const findingsFrom = (least: number, byEmail: readonly Found[]): number[] =>
-  byEmail.flatMap(({ breaches }) =>
-    breaches.filter(({ level }) => level >= least).map(({ findingId }) => findingId),
-  );
-
-const eventsOf = (channel: Channel, scanId: number, told: Told, byEmail: readonly Found[]) =>
-  byEmail.flatMap(({ emailId, breaches }) =>
-    eventsFor(channel, scanId, {
-      emailId,
-      breaches: breaches.filter(({ findingId }) => !told.findings.has(findingId)),
-    }),
-  );
+const findingsFrom = (least: number, rows: readonly FoundRow[]): number[] =>
+  rows.filter((row) => findings.groupOf(row).severity >= least).map(({ id }) => id);
 
 type Writes = { members: Raised["writes"]; others: Write[] };
 

@@ -9,7 +9,7 @@ import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { levelOf, severityAt } from "../../monitoring/hibp/severity.ts";
 import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
-import type { Delivery } from "../deliveries/delivery.ts";
+import type { Delivery, Gathered } from "../deliveries/delivery.ts";
 import { foundIn } from "../gathering/found.ts";
 import { type OwnerReport, readOwnerReport } from "./owner-report.ts";
 import { type Report, readReport } from "./report.ts";
@@ -90,7 +90,7 @@ export const readContent = async (
 
 const readGathered = async (
   org: number,
-  { told, baseline }: Extract<Delivery["event"], { type: "gathered" }>,
+  { told, toldTo = 0, baseline }: Gathered,
   scans: ReadonlySet<number>,
   channel: Channel,
 ): Promise<Summary | undefined> => {
@@ -112,7 +112,7 @@ const readGathered = async (
       byBreach.set(row.breachId, ofBreach);
       ofBreach.findings++;
       ofBreach.everybody.add(row.emailId);
-      if (alreadyTold.has(row.id) || level < levelOf(minSeverity)) continue;
+      if (row.id <= toldTo || alreadyTold.has(row.id) || level < levelOf(minSeverity)) continue;
       ofBreach.people.add(row.emailId);
       if (ofBreach.first.length < maximumNamed) ofBreach.first.push(row.email);
       for (const website of row.stealerLogDomains ?? [])
