@@ -2,7 +2,6 @@
  * What was gathered is told one by one where a scan found few people, and where the channel has become a webhook. The single events are
  * written in the transaction that takes their findings out of the gathered delivery, so that each finding stays in exactly one message.
  */
-import { isDeepStrictEqual } from "node:util";
 import { findings } from "../../findings/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import type { Channel } from "../channels/channel.ts";
@@ -71,10 +70,10 @@ const firstSingles = async (
 ): Promise<Singles> => {
   const alreadyTold = new Set(event.told);
   const { toldTo = 0 } = event;
-  const found = await foundIn(org, scans, toldTo + 1);
-  const all: Singles = { singles: [], isRest: false, isAll: found.isWhole, toldTo };
-  for await (const rows of found.rows()) {
-    const untold = rows.filter(({ id }) => id > toldTo && !alreadyTold.has(id));
+  const { isWhole, rows } = await foundIn(org, scans, toldTo + 1);
+  const all: Singles = { singles: [], isRest: false, isAll: isWhole, toldTo };
+  for await (const some of rows()) {
+    const untold = some.filter(({ id }) => id > toldTo && !alreadyTold.has(id));
     const details = await breachDetails.details(untold.map(({ breachId }) => breachId));
     for (const run of runsOf(untold)) {
       const breaches = run.map((row) => ({
@@ -83,31 +82,31 @@ const firstSingles = async (
         level: findings.groupOf(row).severity,
         isSensitive: details.get(row.breachId)?.isSensitive ?? false,
       }));
-      const { emailId, scanId } = ofRun(run);
-      const { single, isRest } = singleFor(channel, scanId, { emailId, breaches }, { isGathering: true });
+      const [{ emailId }] = run;
+      const found = { emailId, breaches };
+      const { single, isRest } = singleFor(channel, scanOf(run[0]), found, { isGathering: true });
       if (single !== undefined && all.singles.length === room) return { ...all, isAll: false };
       if (single !== undefined) all.singles.push(single);
       all.isRest ||= isRest;
       all.toldTo = run.at(-1)?.id ?? all.toldTo;
     }
-    all.toldTo = rows.at(-1)?.id ?? all.toldTo;
+    all.toldTo = some.at(-1)?.id ?? all.toldTo;
   }
   return all;
 };
 
-const ofRun = ([row]: readonly FoundRow[]): { emailId: number; scanId: number } => ({
-  emailId: row?.emailId ?? 0,
-  scanId: (row && findings.groupOf(row).scanId) ?? 0,
-});
+type Run = [FoundRow, ...FoundRow[]];
 
 /** Findings of one e-mail and scan have ids one after the other. */
-const runsOf = (rows: readonly FoundRow[]): FoundRow[][] => {
-  const runs: FoundRow[][] = [];
+const runsOf = (rows: readonly FoundRow[]): Run[] => {
+  const runs: Run[] = [];
   for (const row of rows) {
-    const run = runs.at(-1) ?? [];
-    const isLonger = isDeepStrictEqual(ofRun(run), ofRun([row])) && run.length < breachesPerEvent;
-    if (isLonger) run.push(row);
+    const run = runs.at(-1);
+    const isOfRun = run?.[0].emailId === row.emailId && scanOf(run[0]) === scanOf(row);
+    if (isOfRun && run.length < breachesPerEvent) run.push(row);
     else runs.push([row]);
   }
   return runs;
 };
+
+const scanOf = (row: FoundRow): number => findings.groupOf(row).scanId ?? 0;
