@@ -90,7 +90,7 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
   // One after the other: two calls that reserve ids at once meet on one row.
   const gathered = await raiseGathered(
     org,
-    { id: scanId, isFirst: scan.isFirst, isCompleted, totalEmails },
+    { id: scanId, isFirst: scan.isFirst, isCompleted, scannedCount },
     alertChannels,
   );
   const [raised, slot] = await Promise.all([

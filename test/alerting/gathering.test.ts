@@ -24,11 +24,13 @@ import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
 import { check } from "../../shared/scanning/check.ts";
+import { end } from "../../shared/scanning/end.ts";
 import { addFindings, idsInNewBlock } from "../findings/acknowledgements/findings.ts";
 import {
   createOrganization,
   invocation,
   onTableRequest,
+  readScan,
   runChecks,
   startAndPlan,
   takeMessages,
@@ -190,6 +192,20 @@ describe("the first scan", () => {
     expect(mails.texts[0]).not.toContain(`@${domain}`);
   });
 
+  test("is summed up as checked only where it was", async () => {
+    const org = await organizationOf(140, { first: true, perBlock: 70 });
+    await createChannel(org);
+    workers.breached[domain] = inBreaches(140, "Alpha");
+    const scanId = await startAndPlan(org);
+    const [first] = await takeMessages("scan-checks");
+    if (first !== undefined) await check(first, invocation());
+    await end(org, scanId, invocation());
+    await sendAll();
+    const { scannedEmails, failedEmails } = await readScan(org, scanId);
+    expect(failedEmails).toBeGreaterThan(0);
+    expect(mails.texts[0]).toContain(`Checked ${scannedEmails} addresses: `);
+  });
+
   test("is summed up without breaches below a channel's least severity", async () => {
     const org = await organizationOf(20, { first: true });
     await catalog.idsFor(["Worse", "Mild"]);
@@ -271,7 +287,7 @@ describe("a sensitive breach", () => {
     expect(events.map(({ event }) => event.type === "breach" && event.breachIds.length)).toEqual([1]);
   });
 
-  test("beside another one makes a message without names of both, where each address makes one", async () => {
+  test("beside another is one message without names where addresses are told singly", async () => {
     const org = await organizationOf(10);
     await catalog.idsFor(["Secret", "Open"]);
     await describeBreach("Secret", { isSensitive: true });

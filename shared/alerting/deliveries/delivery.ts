@@ -45,7 +45,7 @@ export type Gathered = {
   toldTo?: number;
   /** How many messages the channel may still get of the scan: it gets single ones if they are enough. */
   room?: number;
-  baseline?: { totalEmails: number };
+  baseline?: { scannedCount: number };
 };
 
 /** Breaches of an e-mail, of which its owner is told (alerting/owners). `byHand`: whatever channels there are. */

@@ -17,7 +17,7 @@ import { type FoundRow, foundIn } from "./found.ts";
 /** A first scan that finds more people is summed up, and a channel gets at most this many messages of a scan. */
 const fewPeople = maximumEarly + 1;
 
-export type EndedScan = ScanOfFindings & { isCompleted: boolean; totalEmails: number };
+export type EndedScan = ScanOfFindings & { isCompleted: boolean; scannedCount: number };
 
 /** The deliveries of what a scan held back. `others`: further writes of the transaction that ends it. */
 export const raiseGathered = async (
@@ -38,7 +38,7 @@ export const raiseGathered = async (
     leastOfOwners === undefined || found === undefined || isMany
       ? []
       : (await tell(org, findingsFrom(leastOfOwners, found.rows))).messages;
-  const { id: scanId, totalEmails } = scan;
+  const { id: scanId, scannedCount } = scan;
   const wanted: Wanted[] = [];
   const windows: Writes[] = [];
   for (const channel of holding) {
@@ -48,7 +48,7 @@ export const raiseGathered = async (
       windows.push(await joinWindow(org, channel, scanId, grouping));
       continue;
     }
-    const how = isBaseline ? { baseline: { totalEmails } } : { room: fewPeople - messages };
+    const how = isBaseline ? { baseline: { scannedCount } } : { room: fewPeople - messages };
     const event = { type: "gathered" as const, scanId, told: [...alreadyTold], ...how };
     wanted.push({ channel, event, scans: new Set([scanId]) });
   }

@@ -98,7 +98,7 @@ const headlineOf = (summary: Summary, isSubject = false): string => {
 };
 
 const leadOf = (summary: Summary): string => {
-  const { kind, breaches, discreetPeople, totals, bySeverity, totalEmails = 0, reopened = 0 } = summary;
+  const { kind, breaches, discreetPeople, totals, bySeverity, scannedCount = 0, reopened = 0 } = summary;
   const why =
     breaches.length === 0
       ? " This channel does not name the breach or the people. The dashboard does."
@@ -116,7 +116,7 @@ const leadOf = (summary: Summary): string => {
     const count = bySeverity?.[severity] ?? 0;
     return count === 0 ? [] : [`${shown(count)} ${severity}`];
   });
-  const checked = `Checked ${counted(totalEmails, "address", "addresses")}`;
+  const checked = `Checked ${counted(scannedCount, "address", "addresses")}`;
   return totals.findings === 0 ? `${checked}.${why}` : `${checked}: ${found} (${counts.join(", ")}).${why}`;
 };
 

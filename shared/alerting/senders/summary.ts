@@ -51,7 +51,7 @@ export type Summary = {
   /** Of `totals.findings`. */
   bySeverity?: Record<Severity, number>;
   /** Of a baseline: how many addresses were checked. */
-  totalEmails?: number;
+  scannedCount?: number;
   /** Of a risen breach: how many findings are open again. */
   reopened?: number;
   /** The scan of all findings; undefined when there are several. */
