@@ -1,5 +1,5 @@
 /** Which messages about new breaches a scan makes, and that each finding is in exactly one message of a channel. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
@@ -12,6 +12,7 @@ import {
   raiseFor,
   waitsForOf,
 } from "../../shared/alerting/deliveries/delivery.ts";
+import { redispatch } from "../../shared/alerting/deliveries/redispatch.ts";
 import { endOfWindow } from "../../shared/alerting/gathering/gathered.ts";
 import { readContent } from "../../shared/alerting/senders/summary.ts";
 import { takeCopies } from "../../shared/aws/mail/budget.ts";
@@ -514,6 +515,32 @@ describe("what is gathered waits", () => {
       expect(Date.parse(until)).toBeGreaterThanOrEqual(nextHour - 1_000);
     }
   });
+});
+
+test("a summary goes first in an hour whose budget fits one message", async () => {
+  const org = await organizationOf(20);
+  const recipients = Array.from({ length: 18 }, (_, index) => `reader${index}@other.example`);
+  await createChannel(org, {}, { channel: "email", config: { recipients } });
+  const budget = { hour: 20, day: 1_000 };
+  await organizations.setMailBudget(org, budget);
+  expect(await takeCopies(org, 20, budget, new Date())).toBeUndefined();
+  await scan(org, inBreaches(12, "Alpha"));
+  await sendAll();
+  expect(mails.received).toEqual([]);
+  const nextHour = (Math.floor(Date.now() / 3_600_000) + 1) * 3_600_000;
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    for (let minute = 0; minute < 15; minute++) {
+      vi.setSystemTime(nextHour + minute * 60_000);
+      await redispatch(invocation());
+      await sendAll();
+    }
+  } finally {
+    vi.useRealTimers();
+  }
+  // What other tests have left may be sent too.
+  const toReaders = mails.subjects.filter((_, index) => mails.received[index]?.startsWith("reader"));
+  expect(toReaders).toEqual(Array(18).fill("Low: Alpha, data of 8 people at Test"));
 });
 
 test("a summary beyond the budget waits, and then goes to each recipient once", async () => {

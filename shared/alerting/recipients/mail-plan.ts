@@ -16,7 +16,8 @@ export type MailPlan =
 /** Until it is looked again whether somebody has confirmed. */
 const confirmationSeconds = 3_600;
 
-/** Spreads what waits for the same hour or day. */
+/** Messages about single addresses that wait for the same hour or day are spread, after the re-dispatch has sent all others. */
+const headStartSeconds = 120;
 const spreadSeconds = 300;
 
 /**
@@ -65,6 +66,7 @@ export const planMail = async (
     return { recipients, giveBack };
   }
   const seconds =
-    (usedUpUntil.getTime() - Date.now()) / 1_000 + (isSingle ? Math.random() * spreadSeconds : 0);
+    (usedUpUntil.getTime() - Date.now()) / 1_000 +
+    (isSingle ? headStartSeconds + Math.random() * spreadSeconds : 0);
   return { obstacle: "budget of e-mails is used up", seconds };
 };
