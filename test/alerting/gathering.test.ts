@@ -418,22 +418,25 @@ describe("a channel that becomes a webhook", () => {
     await expectEachToldOnce(org, channelId);
   });
 
-  test("while a scan runs gets an event for each address", async () => {
-    const org = await organizationOf(140, { perBlock: 70 });
-    const channelId = await createChannel(org);
-    workers.breached[domain] = inBreaches(140, "Alpha");
-    await startAndPlan(org);
-    const [first, ...rest] = await takeMessages("scan-checks");
-    expect(rest.length).toBeGreaterThan(0);
-    if (first !== undefined) await check(first, invocation());
-    await becomeWebhook(org, channelId);
-    for (const message of rest) await check(message, invocation());
-    await tell(org, channelId);
-    await tell(org, channelId);
-    const rows = await deliveriesOf(org, channelId);
-    expect(rows.map(({ event }) => event.type)).toEqual(Array(140).fill("breach"));
-    await expectEachToldOnce(org, channelId);
-  });
+  test.each(["scan", "week"] as const)(
+    "while a scan runs, grouped by %s, gets its events",
+    async (grouping) => {
+      const org = await organizationOf(140, { perBlock: 70 });
+      const channelId = await createChannel(org, { grouping });
+      workers.breached[domain] = inBreaches(140, "Alpha");
+      await startAndPlan(org);
+      const [first, ...rest] = await takeMessages("scan-checks");
+      expect(rest.length).toBeGreaterThan(0);
+      if (first !== undefined) await check(first, invocation());
+      await becomeWebhook(org, channelId);
+      for (const message of rest) await check(message, invocation());
+      await tell(org, channelId);
+      await tell(org, channelId);
+      const rows = await deliveriesOf(org, channelId);
+      expect(rows.map(({ event }) => event.type)).toEqual(Array(140).fill("breach"));
+      await expectEachToldOnce(org, channelId);
+    },
+  );
 
   test("and a Slack channel again meanwhile is told the rest in one message", async () => {
     const org = await organizationOf(120);

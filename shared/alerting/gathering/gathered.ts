@@ -44,7 +44,8 @@ export const raiseGathered = async (
   for (const channel of holding) {
     const { messages = 0, findings: alreadyTold = [] } = told.get(channel.id) ?? {};
     const grouping = groupingIn(channel, scanId);
-    if (!isBaseline && (grouping === "day" || grouping === "week")) {
+    const isToWait = !isBaseline && channel.channel !== "webhook";
+    if (isToWait && (grouping === "day" || grouping === "week")) {
       windows.push(await joinWindow(org, channel, scanId, grouping));
       continue;
     }
