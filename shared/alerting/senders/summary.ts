@@ -70,7 +70,7 @@ export const readContent = async (
   const isWebhook = channel.channel === "webhook";
   if (event.type === "gathered") return isWebhook ? undefined : readGathered(org, event, scans, channel);
   if (event.type === "risen") return isWebhook ? undefined : readRisen(event, isDiscreet);
-  // HIBP may call the breach sensitive, or the channel be discreet, only since the delivery was created.
+  // Of a channel that gathers only if HIBP calls the breach sensitive, or the channel is discreet, since the delivery was created.
   const report = await readReport(org, event, { forPeople: !isWebhook });
   const { sensitive = [] } = report;
   if (report.event.type !== "breach" || !isDiscreet || sensitive.length === 0) return report;
@@ -134,7 +134,7 @@ const readGathered = async (
     const breach = details.get(breachId);
     if (breach === undefined) return [];
     const shown = first.filter((email) => {
-      // Readers would take those for the people of the sensitive breach.
+      // Readers would take whom it names for the people of the sensitive breach.
       if (named.size < maximumNamed && discreetPeople === 0) named.add(email);
       return named.has(email);
     });
