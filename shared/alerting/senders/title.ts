@@ -14,7 +14,8 @@ export const headlineOf = (content: Content): Headline | undefined => {
   const { breaches, discreetPeople, people, isPart = false } = content;
   const [worst] = breaches;
   const entries = breaches.length + (discreetPeople > 0 ? 1 : 0);
-  return { ...(worst && { breachId: worst.breachId }), more: entries - 1, people, isPart };
+  const concerned = worst === undefined ? discreetPeople : people;
+  return { ...(worst && { breachId: worst.breachId }), more: entries - 1, people: concerned, isPart };
 };
 
 /**
