@@ -39,7 +39,7 @@ const findBreaches = async (options: { inTeam?: boolean } = {}): Promise<Case> =
     notifyOnScanComplete: false,
     notifyOnScanError: false,
   };
-  const channel = { channel: "email" as const, config: { recipients: ["security@acme.example"] } };
+  const channel = { channel: "webhook" as const, config: { url: "https://192.0.32.8/hook" } };
   await configure.create(org, { ...flags, ...channel }, administrator, async () => {});
   await startAndPlan(org);
   await runChecks();
