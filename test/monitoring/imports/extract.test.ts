@@ -517,8 +517,8 @@ const name = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
   .filter((each) => !/[\p{Cc}]/u.test(each) && each.isWellFormed())
   .map((each) => each.replace(/\s+/g, " ").trim())
-  // A mark in front of a formula is no part of the name.
-  .filter((each) => each !== "" && !each.includes("\ufeff") && !/^'[-+=@]/.test(each));
+  // A mark in front of a formula is no part of the name, and a number is no name.
+  .filter((each) => each !== "" && !each.includes("\ufeff") && !/^'[-+=@]|^\d+$/.test(each));
 
 const encodings: Record<string, (text: string) => Buffer> = {
   "UTF-8": (text) => Buffer.from(text),
