@@ -13,15 +13,16 @@ import { admin } from "./admin.ts";
 import { eventually } from "./eventually.ts";
 import { startOwnService } from "./own-service.ts";
 
-const organizationCount = 100;
+/** At this rate (requests a minute) HIBP answers for all organizations within two minutes. */
+const organizationCount = 40;
+const rpm = 20;
 
 /** Schedules and waiting times pass this many times faster. HIBP's rate does not, so that it is this many times higher. */
 const speed = 5;
-const rpm = 50;
 
 const targetMinutes = 10;
 
-test("95 of 100 organizations are alerted within 10 minutes of a breach being listed", async () => {
+test("95 % of organizations are alerted within 10 minutes of a breach being listed", async () => {
   const hibp = await startHibpServer();
   onTestFinished(hibp.close);
   hibp.rpm = rpm * speed;
