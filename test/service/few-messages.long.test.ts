@@ -23,6 +23,15 @@ const firstWithinSeconds = 120;
 const rpm = 400;
 const scanSeconds = 600;
 
+type Arrived = { text: string; at: Date };
+
+/** Without copies of the same message: a function that a busy machine stops while it sends is started again. */
+const different = (all: readonly Arrived[]): Arrived[] => [
+  ...new Map(
+    all.map((each) => [/\r\nX-Delivery-Id: (.*)\r\n/.exec(each.text)?.[1] ?? each.text, each]),
+  ).values(),
+];
+
 test.each([
   ["whole", "covered.example"],
   ["address by address", "single.example"],
@@ -75,8 +84,8 @@ test.each([
         })),
       );
     const said = `New in all: ${people.toLocaleString("en-US")} findings of ${people.toLocaleString("en-US")} people.`;
-    const isLast = ({ text }: { text: string }): boolean => text.includes(said);
-    await eventually(mails, (all) => all.filter(isLast).length === channelsOfKind);
+    const isLast = ({ text }: Arrived): boolean => text.includes(said);
+    await eventually(mails, (all) => different(all).filter(isLast).length === channelsOfKind);
     const [oldest] = (await api.get(`/breaches?limit=1&offset=${people - 1}`)).body.breaches as {
       firstDetectedAt: string;
     }[];
@@ -88,10 +97,8 @@ test.each([
         at: receivedAt,
       }));
       for (const { text } of slack) expect(slackFaults(JSON.parse(text))).toEqual([]);
-      for (const all of [
-        slack,
-        sent.filter(({ text }) => text.includes(`\r\nTo: ${name}@acme.example\r\n`)),
-      ]) {
+      const mailed = sent.filter(({ text }) => text.includes(`\r\nTo: ${name}@acme.example\r\n`));
+      for (const all of [different(slack), different(mailed)]) {
         expect(all.length).toBeGreaterThan(1);
         expect(all.length).toBeLessThanOrEqual(mostMessages);
         expect(all.filter(isLast)).toHaveLength(1);
