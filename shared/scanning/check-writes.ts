@@ -1,4 +1,5 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
+import { breachesPerEvent } from "../alerting/deliveries/delivery.ts";
 import type { Found } from "../alerting/gathering/early.ts";
 import { asRead, exists, type Write } from "../aws/table/condition.ts";
 import { type FindingGroup, findings, newFinding } from "../findings/record.ts";
@@ -22,9 +23,6 @@ export type Check = ChunkKey & {
 
 /** The grades of the breaches that a chunk has found, by breach id. */
 export type Grades = ReadonlyMap<number, Grade>;
-
-/** An alert of new breaches names at most this many; more become further alerts. */
-const breachesPerEvent = 75;
 
 /**
  * The domain of an e-mail that is still part of its scan. An e-mail whose domain was unverified since then is not, even

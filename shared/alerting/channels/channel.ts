@@ -63,7 +63,7 @@ export const groupingIn = (channel: Channel, scanId: number): Grouping =>
 
 /**
  * The change of a channel that sets these flags, and the form if there is one. Another kind begins with its own defaults of the options
- * whose defaults differ: a webhook's would name people in Slack. One that is enabled or has moved does not fail yet.
+ * whose defaults differ: a webhook's would name people in Slack. A channel that is enabled, or gets another destination, no longer counts as failing.
  */
 export const changeOf = (
   before: Channel,

@@ -144,7 +144,7 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   return void log("dropped");
 };
 
-/** Sends the messages of what is told one by one, and of what is left of the delivery. If SQS does not take them, the re-dispatch sends them. */
+/** Enqueues the single deliveries, and again the gathered one if it has anything left. If SQS does not take them, the re-dispatch sends them. */
 const tellSingles = async (
   { org, message, log }: Attempt,
   { messages, isOver }: NonNullable<Awaited<ReturnType<typeof singleOut>>>,

@@ -112,6 +112,9 @@ export const deliveries = countedList<{ channelId: number }, DeliveryRow>("DELIV
 
 export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
 
+/** An event names at most this many breaches of an address; more become further events. */
+export const breachesPerEvent = 75;
+
 /** What an open delivery waits for, be it another attempt. Null: it is over, or its next attempt is under way. */
 export const waitsForOf = (
   { status, dueAt, lease, waits }: Pick<Delivery, "status" | "dueAt" | "lease" | "waits">,

@@ -194,8 +194,8 @@ export const giveUp = async (org: number, delivery: Delivery, failureReason: str
 };
 
 /**
- * Writes other deliveries in place of a delivery, or of all that `left` does not tell any more: none where its channel or organization is gone.
- * Returns false when it has changed meanwhile.
+ * Writes other deliveries in place of this one, which is deleted, or keeps only the event `left`. Without `others` it deletes the delivery.
+ * Returns false when the delivery has changed since it was read.
  */
 export const replace = async (
   org: number,

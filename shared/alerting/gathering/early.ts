@@ -59,7 +59,7 @@ export const singleFor = (
   const isWebhook = channel.channel === "webhook";
   const wanted = breaches.filter(({ level }) => level >= levelOf(minSeverity));
   const told = wanted
-    // A message of their own beside that of the person would say who it is. Without gathering they are one message, which names nobody.
+    // A second message beside the one that names the person would say whose breach it is. Without gathering, one message holds both and names nobody.
     .filter(({ isSensitive }) => !(isSensitive && sensitive === "discreet" && (isWebhook || isGathering)))
     // Worst first, as messages show them.
     .sort((one, other) => other.level - one.level);

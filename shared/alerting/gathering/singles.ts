@@ -1,12 +1,13 @@
 /**
- * What was gathered is told one by one where a scan found few people, and where the channel has become a webhook. The single events are
- * written in the transaction that takes their findings out of the gathered delivery, so that each finding stays in exactly one message.
+ * A gathered delivery becomes single messages when its scan found few people, or when its channel has become a webhook. One transaction
+ * writes the single deliveries and takes their findings out of the gathered one, so that each finding stays in exactly one message.
  */
 import { findings } from "../../findings/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import type { Channel } from "../channels/channel.ts";
 import {
   type AlertEvent,
+  breachesPerEvent,
   type Delivery,
   type Gathered,
   type Raised,
@@ -19,9 +20,6 @@ import { type FoundRow, foundIn } from "./found.ts";
 /** For a webhook, in one transaction. */
 const eventsAtOnce = 50;
 
-/** The most breaches that one event names; as of scans. */
-const breachesPerEvent = 75;
-
 /**
  * Tells one by one what a gathered delivery would tell, or for a webhook a part of it. `isOver`: nothing is left in the delivery.
  * Undefined: it is to be sent as it is. The caller sends the messages.
@@ -33,7 +31,7 @@ export const singleOut = async (
   channel: Channel,
 ): Promise<{ messages: Raised["messages"]; isOver: boolean } | undefined> => {
   const isWebhook = channel.channel === "webhook";
-  // What has been sent once is not sent in another form.
+  // A delivery that was attempted stays as it is: some receivers may have its message.
   const room = isWebhook ? eventsAtOnce : row.lastAttemptAt === null ? (event.room ?? 0) : 0;
   if (room === 0) return undefined;
   const { singles, isRest, isAll, toldTo } = await firstSingles(org, row, event, channel, room);

@@ -10,16 +10,20 @@ import { type FindingRecord, findings } from "../../findings/record.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
-import { deliveries, type OwnerEvent, type Raised, raiseFor, reserveIds } from "../deliveries/delivery.ts";
+import {
+  breachesPerEvent,
+  deliveries,
+  type OwnerEvent,
+  type Raised,
+  raiseFor,
+  reserveIds,
+} from "../deliveries/delivery.ts";
 import { enqueueAlerts } from "../deliveries/enqueue.ts";
 import { consentsOf } from "../recipients/recipient.ts";
 import { eventFor, ownersChannel } from "./owner.ts";
 
 /** Nobody is told of a finding again within this time. */
 const againAfterMilliseconds = 24 * 3600_000;
-
-/** As of every event. */
-const findingsPerMessage = 75;
 
 /** How owners are told. `logOf`: the log entry of having told so many people, for each transaction. */
 type Telling = { byHand?: true; logOf?: (people: number, isLogged: boolean) => Write[] };
@@ -124,15 +128,15 @@ const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[];
       const grade = grades.get(breachId);
       return grade === undefined || grade.isSensitive ? [] : [{ findingId: id, breachId, ...grade }];
     });
-    isAll &&= breaches.length <= findingsPerMessage;
-    const event = eventFor({ emailId: email.id, breaches: breaches.slice(0, findingsPerMessage) }, 0);
+    isAll &&= breaches.length <= breachesPerEvent;
+    const event = eventFor({ emailId: email.id, breaches: breaches.slice(0, breachesPerEvent) }, 0);
     if (event === undefined) return [];
     return [{ email, event, rows: ofEmail.filter(({ id }) => event.email.findingIds.includes(id)) }];
   });
   return { due, isAll };
 };
 
-/** Those of the findings that no message is on its way about, and none was sent about within a day; SES may have taken one that seemed to fail. */
+/** Findings whose message to the owner is not open and was not attempted within a day. A failed attempt counts, because SES may have taken it. */
 const untoldOf = async (org: number, ids: readonly number[]): Promise<FindingRecord[]> => {
   const latest = new Date(Date.now() - againAfterMilliseconds).toISOString();
   const rows = (await findings.getMany(org, ids)).filter((row) => row !== undefined);
