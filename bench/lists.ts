@@ -32,8 +32,8 @@ const page = (api: "v1" | "dashboard", endpoint: string, path: string, offset = 
   };
 };
 
-/** Pages of 50 of every list: both ends, the middle, and filters that match fewer and fewer members. */
-const pagesOf = ({ org, findings, addresses, scanIds, scanCount, activityCount }: Seeded): Page[] => {
+/** Pages of 50 of every list: its beginning, its middle, and filters that match fewer and fewer members. */
+const pagesOf = ({ org, findings, addresses, scanIds, activityCount }: Seeded): Page[] => {
   const breaches = (path: string, offset?: number) => page("v1", "list-breaches", path, offset);
   const emails = (path: string, offset?: number) => page("v1", "list-emails", path, offset);
   const scans = (path: string, offset?: number) => page("v1", "list-scans", path, offset);
@@ -44,14 +44,12 @@ const pagesOf = ({ org, findings, addresses, scanIds, scanCount, activityCount }
   return [
     breaches("/breaches"),
     breaches("/breaches", middle(findings)),
-    breaches("/breaches", findings - 50),
     breaches("/breaches?acknowledged=true"),
     breaches("/breaches?acknowledged=true", middle(middle(findings))),
     breaches(`/breaches?scanId=${scanIds.newest}`),
     breaches(`/breaches?scanId=${scanIds.second}&acknowledged=true`),
     breaches(`/breaches?scanId=${scanIds.bulk}&acknowledged=false`),
     emails("/emails"),
-    emails("/emails", middle(addresses)),
     emails("/emails", addresses - 50),
     emails("/emails?domainId=1"),
     emails("/emails?domainId=3"),
@@ -59,23 +57,17 @@ const pagesOf = ({ org, findings, addresses, scanIds, scanCount, activityCount }
     searching(addressOf(middle(addresses))),
     searching("one.seeded"),
     scans("/scans"),
-    scans("/scans", middle(scanCount)),
     scans("/scans?status=failed"),
     activity("/activity"),
-    activity("/activity", middle(activityCount)),
     activity("/activity?category=alerts"),
     { ...page("dashboard", "get-overview", "/overview"), call: () => overview },
     ofDashboard("/findings"),
     ofDashboard("/findings?domainId=3"),
     ofDashboard("/findings?breachId=7"),
-    ofDashboard("/findings?breachId=7&acknowledged=false"),
     ofDashboard("/findings?emailId=17"),
     ofDashboard("/findings?order=severity"),
-    ofDashboard("/findings?severity=critical,high&acknowledged=false&domainId=1"),
     ofDashboard("/findings?severity=critical,high&acknowledged=false&domainId=3&order=severity"),
     page("dashboard", "list-found-breaches", "/breaches"),
-    page("dashboard", "list-found-breaches", "/breaches?state=open&order=newest"),
-    page("dashboard", "list-found-breaches", "/breaches?q=breach"),
     feed(", 100 findings from the middle", org, { finding: middle(findings), entry: activityCount }),
     feed(", 100 log entries after all findings", org, {
       finding: 2 * findings,

@@ -116,45 +116,31 @@ const quiet = async ({ requests }: Receiver): Promise<void> => {
 };
 
 const asTable = (measured: readonly Measured[]): Table => {
-  const row = (label: string, of: (each: Measured) => number, target: (value: number) => string): Cell[] => {
-    const values = measured.map(of);
-    return [label, ...values.map(round), target(Math.max(...values))];
-  };
-  const most = (what: string, value: number) => verdict(what, value, mostMessages);
+  const row = (label: string, values: number[], what?: string, most = Number.NaN): Cell[] => [
+    label,
+    ...values.map(round),
+    what === undefined ? "" : verdict(what, Math.max(...values), most),
+  ];
+  const mostOf = (counts: "slack" | "mails" | "events"): number[] =>
+    measured.map((each) => Math.max(...each[counts]));
+  const ended = measured.map((each) => each.ended);
+  const first = measured.map((each) => each.first);
+  const fewest = measured.map(({ events }) => Math.min(...events));
   return {
     title: `Alerts of a scan that finds ${people.toLocaleString("en-US")} people`,
     columns: ["", ...Object.values(methods), "Targets"],
     rows: [
-      row(
-        "First finding to the end of the scan, s",
-        ({ ended }) => ended,
-        () => "",
-      ),
+      row("First finding to the end of the scan, s", ended),
       row(
         "First finding to the first message of each Slack and e-mail channel, s",
-        ({ first }) => first,
-        (value) => verdict("seconds", value, mostSeconds),
+        first,
+        "seconds",
+        mostSeconds,
       ),
-      row(
-        "Slack messages, most of a channel",
-        ({ slack }) => Math.max(...slack),
-        (value) => most("messages", value),
-      ),
-      row(
-        "E-mails, most of a channel",
-        ({ mails }) => Math.max(...mails),
-        (value) => most("e-mails", value),
-      ),
-      row(
-        "Webhook events, fewest of a channel",
-        ({ events }) => Math.min(...events),
-        () => "",
-      ),
-      row(
-        "Webhook events, most of a channel",
-        ({ events }) => Math.max(...events),
-        (value) => verdict("events", value, people),
-      ),
+      row("Slack messages, most of a channel", mostOf("slack"), "messages", mostMessages),
+      row("E-mails, most of a channel", mostOf("mails"), "e-mails", mostMessages),
+      row("Webhook events, fewest of a channel", fewest),
+      row("Webhook events, most of a channel", mostOf("events"), "events", people),
     ],
     notes: [
       `${addresses.toLocaleString("en-US")} addresses, ${channelsOfEachKind} channels of each kind with their defaults, and a scan before that found nobody. Have I Been Pwned allows ${rpm} requests a minute.`,

@@ -28,59 +28,52 @@ const accounts = (): Accounts => {
 };
 
 type Body = Record<string, unknown>;
-/** `path`: of the dashboard, or with `isOfApi` of /api/v1. With a body it is a POST. `status`: of the reply, 200 by default. */
-type Question = { question: string; path: string; isOfApi?: true; body?: Body; status?: number };
+/** With a body it is a POST. `status`: of the reply, 200 by default. */
+type Question = { question: string; api: "v1" | "dashboard"; path: string; body?: Body; status?: number };
 /** What the later questions are about. */
 type Ids = { finding: number; breach: number; person: number; emails: number[]; unwatched: number[] };
 
 const person = addressOf(8);
 
-const questionsOf = (scanId: number, ids: Ids): Question[] => [
-  { question: "What is new?", path: "/overview" },
-  { question: "Which breaches?", path: "/breaches?state=open&order=severity&limit=50" },
-  { question: "What is worst?", path: "/findings?acknowledged=false&order=severity&limit=50" },
-  { question: "How much is critical?", path: "/findings?acknowledged=false&severity=critical&limit=50" },
-  { question: "Is this person affected?", path: `/emails?q=${encodeURIComponent(person)}` },
-  { question: "Who is not watched?", path: "/unwatched?ignored=false&limit=50" },
-  { question: "What was not checked?", path: `/scans/${scanId}/coverage`, isOfApi: true },
-  { question: "What is this finding?", path: `/findings/${ids.finding}` },
-  { question: "What leaked in this breach, and what is to be done?", path: `/breaches/${ids.breach}` },
-  { question: "What is known of this person?", path: `/emails/${ids.person}` },
-  {
-    question: "Name the owner of three addresses",
-    path: "/emails/changes",
-    body: { ids: ids.emails, set: { ownerName: "Grace Hopper" } },
-  },
-  {
-    question: "What would it cost to watch this address?",
-    path: "/unwatched/watch",
-    body: { ids: ids.unwatched.slice(0, 1), dryRun: true },
-  },
-  {
-    question: "Watch it",
-    path: "/unwatched/watch",
-    body: { ids: ids.unwatched.slice(0, 1) },
-    status: 201,
-  },
-  {
-    question: "Ignore another",
-    path: "/unwatched/ignore",
-    body: { ids: ids.unwatched.slice(1), ignored: true },
-  },
-  {
-    question: "Acknowledge this finding",
-    path: "/breaches/acknowledge",
-    isOfApi: true,
-    body: { id: ids.finding },
-  },
-  {
-    question: "Reopen it, without the work in the background",
-    path: "/breaches/reopenings",
-    isOfApi: true,
-    body: { ids: [ids.finding] },
-    status: 202,
-  },
-];
+const ofDashboard = (question: string, path: string, body?: Body, status?: number): Question => ({
+  question,
+  api: "dashboard",
+  path,
+  ...(body && { body }),
+  ...(status && { status }),
+});
+
+const questionsOf = (scanId: number, { finding, breach, person: id, emails, unwatched }: Ids): Question[] => {
+  const [watched, ...ignored] = unwatched;
+  const watch = { ids: [watched] };
+  return [
+    ofDashboard("What is new?", "/overview"),
+    ofDashboard("Which breaches?", "/breaches?state=open&order=severity&limit=50"),
+    ofDashboard("What is worst?", "/findings?acknowledged=false&order=severity&limit=50"),
+    ofDashboard("How much is critical?", "/findings?acknowledged=false&severity=critical&limit=50"),
+    ofDashboard("Is this person affected?", `/emails?q=${encodeURIComponent(person)}`),
+    ofDashboard("Who is not watched?", "/unwatched?ignored=false&limit=50"),
+    { question: "What was not checked?", api: "v1", path: `/scans/${scanId}/coverage` },
+    ofDashboard("What is this finding?", `/findings/${finding}`),
+    ofDashboard("What leaked in this breach, and what is to be done?", `/breaches/${breach}`),
+    ofDashboard("What is known of this person?", `/emails/${id}`),
+    ofDashboard("Name the owner of three addresses", "/emails/changes", {
+      ids: emails,
+      set: { ownerName: "Grace Hopper" },
+    }),
+    ofDashboard("What would it cost to watch this address?", "/unwatched/watch", { ...watch, dryRun: true }),
+    ofDashboard("Watch it", "/unwatched/watch", watch, 201),
+    ofDashboard("Ignore another", "/unwatched/ignore", { ids: ignored, ignored: true }),
+    { question: "Acknowledge this finding", api: "v1", path: "/breaches/acknowledge", body: { id: finding } },
+    {
+      question: "Reopen it, without the work in the background",
+      api: "v1",
+      path: "/breaches/reopenings",
+      body: { ids: [finding] },
+      status: 202,
+    },
+  ];
+};
 
 const idsIn = async ({ api }: Bench): Promise<Ids> => {
   const get = async (path: string) => (await api.send({ method: "GET", path, asUser: true })).body;
@@ -97,16 +90,13 @@ const idsIn = async ({ api }: Bench): Promise<Ids> => {
   };
 };
 
-const ask = async (
-  bench: Bench,
-  { question, path, isOfApi, body, status = 200 }: Question,
-): Promise<Cell[]> => {
+const ask = async (bench: Bench, { question, api, path, body, status = 200 }: Question): Promise<Cell[]> => {
   const method = body === undefined ? "GET" : "POST";
-  const call: Call = { method, path, ...(isOfApi ? {} : { asUser: true as const }) };
+  const call: Call = { method, path, ...(api === "dashboard" && { asUser: true as const }) };
   // The first call starts an instance of the function; a POST without its body does nothing else.
   await bench.api.send(body === undefined ? call : { ...call, body: {} });
   const counted = await count(bench, { call: () => ({ ...call, body }), status });
-  return [question, `${method} ${isOfApi ? "/v1" : "/dashboard"}${path}`, ...countedCells(counted)];
+  return [question, `${method} /${api}${path}`, ...countedCells(counted)];
 };
 
 export const run: Run = async ({ progress }) => {

@@ -38,7 +38,6 @@ export type Seeded = Size & {
   /** `bulk` and `second` found 45 % of all findings each, 20 newer scans found the rest. */
   scanIds: { bulk: number; second: number; newest: number };
   activityCount: number;
-  scanCount: number;
   /** About how many rows there are, for progress. */
   rowCount: number;
 };
@@ -70,7 +69,6 @@ export const seed = (
     domains: domainNames,
     scanIds: { bulk: bulkScan, second: secondScan, newest: smallScans.at(-1) ?? 0 },
     activityCount,
-    scanCount: lastScan,
     // E-mails with their addresses, other members, and directories.
     rowCount: 2 * addresses + findingCount + activityCount + blockCount(addresses) + blockCount(findingCount),
   };
