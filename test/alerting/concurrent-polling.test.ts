@@ -1,45 +1,63 @@
-import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
+/** A worker that takes several messages at once, and further ones while it waits for receivers. */
+import { PurgeQueueCommand, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Context, SQSEvent } from "aws-lambda";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type Sqs, startSqs } from "../../local/sqs/sqs.ts";
 import { consumeWithConcurrentPolling } from "../../shared/aws/queue/concurrent-polling.ts";
-import * as queue from "../../shared/aws/queue/queue.ts";
+import { NewerVersion } from "../../shared/contract/version.ts";
 import { openWorkerTemplate } from "../local/template.ts";
 
 /** A queue whose worker runs in one invocation at a time. */
 const assembly = openWorkerTemplate({
-  queue: { VisibilityTimeout: 4 },
-  mapping: { ScalingConfig: { MaximumConcurrency: 1 } },
+  queue: { VisibilityTimeout: 240 },
+  mapping: { BatchSize: 10, ScalingConfig: { MaximumConcurrency: 1 } },
 });
 
 const messageTimeoutSeconds = 10;
 let remainingSeconds: number;
+/** The ids of the deliveries of each read, and those that were worked on, in order. */
+let reads: number[][];
+let handled: number[];
+/** Deliveries whose next work fails, and those whose work waits until a test ends it. */
+let failing: Set<number>;
+let waiting: Map<number, PromiseWithResolvers<void>>;
+let readFails: boolean;
+/** A delivery whose row this release does not read. */
+let newer: number | undefined;
 let invocations: number;
-let running = 0;
-/** The ids of the deliveries that were worked on, in order. */
-let seen: number[];
-/** Deliveries whose work waits until a test ends it; the work of others ends at once. */
-const waiting = new Map<number, PromiseWithResolvers<void>>();
-const end = (id: number): void => waiting.get(id)?.resolve();
+let outcomes: ("done" | "failed")[];
 
 const handler = consumeWithConcurrentPolling(
   "deliveries",
   { messageTimeoutSeconds },
   {
-    read: async (messages) => messages.map(({ deliveryId }) => deliveryId),
-    handle: async ({ deliveryId }, read) => {
-      expect(read).toBe(deliveryId);
-      seen.push(deliveryId);
+    read: async (messages) => {
+      reads.push(messages.map(({ deliveryId }) => deliveryId));
+      if (readFails) {
+        readFails = false;
+        throw new Error("the table did not answer");
+      }
+      if (messages.some(({ deliveryId }) => deliveryId === newer)) throw new NewerVersion("row", 99);
+      return messages.map(({ deliveryId }) => `row ${deliveryId}`);
+    },
+    handle: async ({ deliveryId }, row) => {
+      expect(row).toBe(`row ${deliveryId}`);
+      handled.push(deliveryId);
       await waiting.get(deliveryId)?.promise;
+      if (failing.delete(deliveryId)) throw new Error("the first time");
     },
   },
 );
 
 const invoke = async (_: string, event: unknown) => {
   invocations++;
-  running++;
   const context = { getRemainingTimeInMillis: () => remainingSeconds * 1000 } as Context;
-  return { payload: await handler(event as SQSEvent, context).finally(() => running--) };
+  const outcome = await handler(event as SQSEvent, context).then(
+    () => "done" as const,
+    () => "failed" as const,
+  );
+  outcomes.push(outcome);
+  return outcome === "done" ? { payload: null } : { functionError: "Unhandled" as const, payload: {} };
 };
 
 let sqs: Sqs;
@@ -53,7 +71,6 @@ beforeAll(async () => {
     AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "local",
     AWS_ENDPOINT_URL_SQS: sqs.endpoint,
-    DELIVERIES_QUEUE_URL: url,
     SOURCE_QUEUE_URL: url,
     POWERTOOLS_LOG_LEVEL: "SILENT",
   };
@@ -63,73 +80,107 @@ afterAll(async () => {
   await sqs.close();
   vi.unstubAllEnvs();
 });
-
-const begin = (waits: number[], remaining: number): void => {
-  waiting.clear();
-  for (const id of waits) waiting.set(id, Promise.withResolvers());
-  remainingSeconds = remaining;
-  invocations = 0;
-  seen = [];
-};
+beforeEach(() => {
+  remainingSeconds = 60;
+  [reads, handled, failing, waiting, outcomes] = [[], [], new Set(), new Map(), []];
+  [readFails, newer, invocations] = [false, undefined, 0];
+});
 afterEach(async () => {
   for (const { resolve } of waiting.values()) resolve();
-  await untilEmpty();
-  await until(() => running === 0);
+  await new SQSClient().send(new PurgeQueueCommand({ QueueUrl: url }));
+  await until(() => outcomes.length === invocations);
 });
 
-const send = (deliveryId: number) =>
-  queue.send("deliveries", { organizationId: 1, deliveryId, channelId: 1, attempt: 1 });
+const bodyOf = (deliveryId: number): string =>
+  JSON.stringify({ organizationId: 1, deliveryId, channelId: 1, attempt: 1 });
 
-const until = (isSo: () => boolean) => vi.waitUntil(isSo, { timeout: 10_000, interval: 20 });
-
-/** Waits until every message is deleted. */
-const untilEmpty = () =>
-  vi.waitUntil(
-    async () => {
-      const names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"] as const;
-      const { Attributes } = await new SQSClient().send(
-        new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...names] }),
-      );
-      return names.every((name) => Attributes?.[name] === "0");
-    },
-    { timeout: 10_000, interval: 100 },
+const send = (...bodies: string[]) =>
+  new SQSClient().send(
+    new SendMessageBatchCommand({
+      QueueUrl: url,
+      Entries: bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody })),
+    }),
   );
 
+const until = (isSo: () => boolean) => vi.waitUntil(isSo, { timeout: 60_000, interval: 20 });
+
+/** Begins an invocation that waits for the delivery 1. */
+const beginWaiting = async (): Promise<void> => {
+  waiting.set(1, Promise.withResolvers());
+  await send(bodyOf(1));
+  await until(() => handled.length === 1);
+};
+
+test("what messages need that come together is read once", async () => {
+  await send(bodyOf(1), bodyOf(2), bodyOf(3));
+  await until(() => outcomes.length === 1);
+  expect({ reads, handled, outcomes }).toEqual({
+    reads: [[1, 2, 3]],
+    handled: [1, 2, 3],
+    outcomes: ["done"],
+  });
+});
+
+test("of a batch only the message that failed comes again", async () => {
+  failing.add(2);
+  await send(bodyOf(1), bodyOf(2), bodyOf(3));
+  await until(() => outcomes.length === 2);
+  expect({ handled, outcomes }).toEqual({ handled: [1, 2, 3, 2], outcomes: ["failed", "done"] });
+});
+
+test("a message that does not parse fails alone", async () => {
+  await send(bodyOf(1), "{", bodyOf(3));
+  await until(() => outcomes.length === 2);
+  expect({ handled, outcomes }).toEqual({ handled: [1, 3], outcomes: ["failed", "failed"] });
+  expect(reads[0]).toEqual([1, 3]);
+});
+
+test("all messages come again when the read fails", async () => {
+  readFails = true;
+  await send(bodyOf(1), bodyOf(2));
+  await until(() => handled.length === 2);
+  expect(handled.toSorted()).toEqual([1, 2]);
+  expect(outcomes[0]).toBe("failed");
+});
+
+test("a row of a newer version holds up only the message that needs it", async () => {
+  newer = 2;
+  await send(bodyOf(1), bodyOf(2), bodyOf(3));
+  await until(() => outcomes.length === 2);
+  expect({ handled, outcomes }).toEqual({ handled: [1, 3], outcomes: ["failed", "failed"] });
+  expect(reads[0]).toEqual([1, 2, 3]);
+});
+
 test("a waiting invocation works on later messages and deletes them", async () => {
-  begin([1, 2], 60);
-  await send(1);
-  await until(() => seen.length === 1);
-  for (const id of [2, 3, 4, 5, 6, 7, 8]) await send(id);
-  await until(() => seen.length === 8);
+  await beginWaiting();
+  for (const id of [2, 3, 4, 5, 6, 7, 8]) await send(bodyOf(id));
+  await until(() => handled.length === 8);
   expect(invocations).toBe(1);
-  end(1);
-  end(2);
-  await untilEmpty();
-  expect([...seen].sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  waiting.get(1)?.resolve();
+  await until(() => outcomes.length === 1);
+  expect(outcomes).toEqual(["done"]);
+  // A message that were not deleted would be handed over before this one, or with it.
+  await send(bodyOf(9));
+  await until(() => handled.includes(9));
+  expect(handled.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
 test("a polled message that fails is delivered again and does not fail the invocation", async () => {
-  begin([1, 2], 60);
-  await send(1);
-  await until(() => seen.length === 1);
-  await send(2);
-  await until(() => seen.length === 2);
-  waiting.get(2)?.reject(new Error("the first time"));
-  waiting.delete(2);
-  end(1);
-  await until(() => seen.filter((id) => id === 2).length === 2);
-  expect(seen).toEqual([1, 2, 2]);
+  await beginWaiting();
+  failing.add(2);
+  await send(bodyOf(2));
+  await until(() => handled.length === 3);
+  expect({ handled, invocations }).toEqual({ handled: [1, 2, 2], invocations: 1 });
 });
 
 test("no message is received that the function's timeout might interrupt", async () => {
-  begin([1], messageTimeoutSeconds);
-  await send(1);
-  await until(() => seen.length === 1);
-  await send(2);
+  remainingSeconds = messageTimeoutSeconds;
+  await beginWaiting();
+  await send(bodyOf(2));
   // Longer than an invocation waits before it polls.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
-  expect(seen).toEqual([1]);
-  end(1);
-  await until(() => seen.length === 2);
+  expect(handled).toEqual([1]);
+  waiting.get(1)?.resolve();
+  await until(() => handled.length === 2);
   expect(invocations).toBe(2);
 });

@@ -1,8 +1,8 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
+import type { ChannelForm } from "../../shared/alerting/channels/channel.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
 import { redeliver, sendTest } from "../../shared/alerting/deliveries/by-hand.ts";
@@ -20,46 +20,37 @@ import {
   takeMessages,
   useWorkers,
 } from "../scanning/in-process-workers.ts";
+import { createChannel } from "./channels.ts";
 import { deliverOne } from "./deliver-one.ts";
 
 useWorkers();
-let receiver: Server;
-let origin: string;
+let receiver: Receiver;
 /** The next responses of the receiver; without one it responds with 200. */
 let responses: { status: number; retryAfter?: string; text?: string }[] = [];
-let received = 0;
 
 beforeAll(async () => {
-  receiver = createServer((request, response) => {
-    const { status, retryAfter, text } = responses.shift() ?? { status: 200 };
-    received++;
-    request.resume();
-    response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end(text);
+  receiver = await startReceiver({
+    respond: (_, response) => {
+      const { status, retryAfter, text } = responses.shift() ?? { status: 200 };
+      response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end(text);
+    },
   });
-  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", origin);
+  vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", receiver.origin);
 });
-afterAll(async () => {
-  receiver?.close();
-});
+afterAll(() => receiver.close());
 
 const settings = { redispatchSeconds: 3_600, waitingSeconds: 300, longestWaitSeconds: 86_400 };
-const flags = {
-  isEnabled: true,
-  notifyOnNewBreach: true,
-  notifyOnScanComplete: true,
-  notifyOnScanError: true,
-};
+const everyEvent = { notifyOnScanComplete: true, notifyOnScanError: true };
 
 /** A delivery for a new channel of this kind; `deliver(n)` makes its attempt n. */
 const deliveryFor = async (kind: "slack" | "webhook") => {
   const org = await createOrganization({});
-  const form =
+  const url = `${receiver.origin}/hook`;
+  const form: ChannelForm =
     kind === "slack"
-      ? ({ channel: "slack", config: { webhookUrl: `${origin}/hook` } } as const)
-      : ({ channel: "webhook", config: { url: `${origin}/hook` } } as const);
-  const channelId = await configure.create(org, { ...flags, ...form }, administrator, async () => {});
+      ? { channel: "slack", config: { webhookUrl: url } }
+      : { channel: "webhook", config: { url } };
+  const channelId = await createChannel(org, {}, form, everyEvent);
   const channel = await channels.get(org, channelId);
   if (channel === undefined) throw new Error("there is no channel");
   const deliveryId = await sendTest(org, channel);
@@ -182,8 +173,8 @@ test.each([
 
 /** Adds a webhook to an organization, and gives what it is told of failing channels. */
 const addOther = async (org: number): Promise<() => Promise<string[]>> => {
-  const other = { channel: "webhook", config: { url: `${origin}/other` } } as const;
-  const otherId = await configure.create(org, { ...flags, ...other }, administrator, async () => {});
+  const other: ChannelForm = { channel: "webhook", config: { url: `${receiver.origin}/other` } };
+  const otherId = await createChannel(org, {}, other, everyEvent);
   return async () => {
     const found: string[] = [];
     for await (const rows of ofChannel(org, otherId)) {
@@ -255,7 +246,7 @@ test("the other channels are told of one that gives up, once until it delivers a
 });
 
 test.each([
-  ["sends elsewhere", async () => ({ config: { webhookUrl: `${origin}/other-hook` } })],
+  ["sends elsewhere", async () => ({ config: { webhookUrl: `${receiver.origin}/other-hook` } })],
   [
     "is enabled again",
     async (change: (patch: configure.ChannelPatch) => Promise<unknown>) => {
@@ -297,7 +288,7 @@ test("a 429 of a webhook's receiver counts as a failed attempt", async () => {
 
 test("deliveries of an organization without a subscription wait, a day at most", async () => {
   const [served, givenUp] = [await deliveryFor("webhook"), await deliveryFor("webhook")];
-  received = 0;
+  receiver.requests.length = 0;
   for (const { org, deliver, row } of [served, givenUp]) {
     await organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
     await deliver(1);
@@ -315,16 +306,16 @@ test("deliveries of an organization without a subscription wait, a day at most",
     failureReason: "subscription had lapsed",
   });
   expect((await channels.get(givenUp.org, givenUp.channelId))?.failingSince).toBeUndefined();
-  expect(received).toBe(0);
+  expect(receiver.requests).toHaveLength(0);
   await organizations.setBilling(served.org, activeBilling);
   await served.deliver(1);
   expect(await served.row()).toMatchObject({ status: "delivered", attempts: 1 });
-  expect(received).toBe(1);
+  expect(receiver.requests).toHaveLength(1);
 });
 
 test("a delivery whose channel does not open waits, and goes out once it opens", async () => {
   const { org, channelId, deliver, row } = await deliveryFor("webhook");
-  received = 0;
+  receiver.requests.length = 0;
   const key = keys.channel(org, channelId);
   const { sealed } = (await table.get<{ sealed: string }>(key)) ?? {};
   await table.update(key, { set: { sealed: "1.unknown0.AAAA" } });
@@ -344,11 +335,11 @@ test("a delivery whose channel does not open waits, and goes out once it opens",
   expect(Date.parse(waiting?.dueAt ?? "") - Date.now()).toBeGreaterThan(
     1_000 * (settings.waitingSeconds - 30),
   );
-  expect(received).toBe(0);
+  expect(receiver.requests).toHaveLength(0);
   expect((await channels.get(org, channelId))?.failingSince).toBeDefined();
   await table.update(key, { set: { sealed } });
   await deliver(1);
   expect(await row()).toMatchObject({ status: "delivered", attempts: 1 });
-  expect(received).toBe(1);
+  expect(receiver.requests).toHaveLength(1);
   errors.mockRestore();
 });

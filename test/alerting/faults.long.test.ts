@@ -1,8 +1,4 @@
 import { describe } from "vitest";
-import { testRun, useEngine } from "./faults/run.ts";
+import { testRun } from "./faults/run.ts";
 
-useEngine();
-
-describe("alerts, while functions die, messages get lost or doubled, and requests fail", () => {
-  testRun(400);
-});
+describe("alerts, while functions die, messages get lost or doubled, and requests fail", () => testRun(400));

@@ -2,7 +2,6 @@
  * Scans whose messages must reach people although workers of scans and of deliveries die before and after any write, queues lose and
  * repeat messages, receivers fail, the mail budget is small, and channels are turned off before they are sent to. What counts is what has arrived.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
@@ -20,7 +19,6 @@ import { check } from "../../shared/scanning/check.ts";
 import { plan } from "../../shared/scanning/plan.ts";
 import { start } from "../../shared/scanning/start.ts";
 import { sweepScan } from "../../shared/scanning/sweep.ts";
-import { intercept, type Request } from "../aws/table/intercept.ts";
 import { invocation, readScan, takeMessages } from "../scanning/in-process-workers.ts";
 import {
   deliveriesOf,
@@ -33,17 +31,14 @@ import {
 import { createChannel } from "./channels.ts";
 import { deliverOne } from "./deliver-one.ts";
 import { Chance } from "./faults/chance.ts";
+import { faultKinds, Workers } from "./faults/workers.ts";
 import { mails, settings, useMailServer } from "./mail-deliveries.ts";
 import { slackFaults } from "./slack-rules.ts";
 
-/** How likely each of these is. */
-const rates = { death: 0.06, lost: 0.15, repeated: 0.15, refused: 0.1 };
+/** The probability that a request breaks, and that a message is lost, comes twice, or is refused. */
+const rates = { request: 0.06, message: 0.15, refused: 0.1 };
 const people = 40;
 const maximumRounds = 400;
-const writes = /\.(?:TransactWriteItems|UpdateItem|PutItem|DeleteItem)$/;
-
-type Worker = { name: string; writes: number; isDead: boolean; die: () => void };
-const never = new Promise<never>(() => undefined);
 
 /** A seed repeats the choices, while what runs at the same time may take turns in another order. */
 const seeds = process.env.FAULTS_SEED?.split(",") ?? ["1", "2"];
@@ -51,16 +46,10 @@ const seeds = process.env.FAULTS_SEED?.split(",") ?? ["1", "2"];
 describe("the messages of a scan, while workers die, queues lose messages, receivers fail", () => {
   const { workers, organizationOf } = useBreachedPeople();
   useMailServer();
-  const current = new AsyncLocalStorage<Worker>();
-  const counts = { deaths: 0, lost: 0, repeated: 0, refused: 0 };
-  let chance = new Chance("");
+  let faulty: Workers;
   let receiver: Receiver;
   let asked = 0;
-  const refuses = (): boolean => {
-    const isRefused = chance.draw(`request ${++asked} of a receiver`) < rates.refused;
-    if (isRefused) counts.refused++;
-    return isRefused;
-  };
+  const refuses = (): boolean => faulty.strikes("message: refused", String(++asked), rates.refused);
 
   beforeAll(async () => {
     receiver = await startReceiver({
@@ -70,48 +59,12 @@ describe("the messages of a scan, while workers die, queues lose messages, recei
   });
   afterAll(() => receiver.close());
 
-  /** Runs a worker until it ends or dies; what a dead one asks of the table does not happen. */
-  const run = (name: string, act: () => Promise<unknown>): Promise<void> =>
-    new Promise((resolve) => {
-      const worker: Worker = {
-        name,
-        writes: 0,
-        isDead: false,
-        die: () => {
-          counts.deaths++;
-          worker.isDead = true;
-          resolve();
-        },
-      };
-      current.run(worker, () =>
-        act().then(
-          () => resolve(),
-          () => resolve(),
-        ),
-      );
-    });
-
-  const interceptWrites = () =>
-    intercept<Request>("build", (next) => async (sent) => {
-      const worker = current.getStore();
-      if (worker === undefined) return next(sent);
-      if (worker.isDead) return never;
-      const isWrite = writes.test(String(sent.request.headers["x-amz-target"]));
-      const draw = isWrite ? chance.draw(`${worker.name}, write ${++worker.writes}`) : 1;
-      if (draw < rates.death / 2) worker.die();
-      if (worker.isDead) return never;
-      const reply = await next(sent);
-      if (draw >= rates.death / 2 && draw < rates.death) worker.die();
-      return worker.isDead ? never : reply;
-    });
-
   /** What the queues give: some messages never, and some twice. */
   const given = <M>(messages: readonly M[], round: string): M[] =>
     messages.flatMap((message, index) => {
-      const draw = chance.draw(`${round}, message ${index}`);
-      if (draw < rates.lost) counts.lost++;
-      else if (draw < rates.lost + rates.repeated) counts.repeated++;
-      return draw < rates.lost ? [] : draw < rates.lost + rates.repeated ? [message, message] : [message];
+      const name = `${round}, message ${index}`;
+      if (faulty.strikes("message: lost", name, rates.message)) return [];
+      return faulty.strikes("message: twice", name, rates.message) ? [message, message] : [message];
     });
 
   const runRound = async (round: string): Promise<void> => {
@@ -132,15 +85,15 @@ describe("the messages of a scan, while workers die, queues lose messages, recei
       ...checks.map((message) => () => check(message, invocation())),
       ...[...firsts, ...retries].map((message) => () => deliverOne(message, settings)),
     ];
-    await Promise.all(acts.map((act, index) => run(`${round}, worker ${index}`, act)));
+    await Promise.all(acts.map((act, index) => faulty.run(`${round}, worker ${index}`, act)));
   };
 
   test.each(seeds)(
     "each finding is in exactly one message that arrives (FAULTS_SEED=%s)",
     async (seed) => {
-      chance = new Chance(seed);
+      const chance = new Chance(seed);
+      faulty = new Workers(chance, rates.request);
       asked = 0;
-      Object.assign(counts, { deaths: 0, lost: 0, repeated: 0, refused: 0 });
       receiver.requests.length = 0;
       // Blocks of two addresses make three chunks, which workers check at the same time.
       const org = await organizationOf(people, { perBlock: 2 });
@@ -192,7 +145,7 @@ describe("the messages of a scan, while workers die, queues lose messages, recei
           .flat()
           .filter(({ dueAt }) => dueAt !== undefined);
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-      const restore = interceptWrites();
+      const restore = faulty.intercept();
       mails.refused = refuses;
       let rounds = 0;
       try {
@@ -266,11 +219,11 @@ describe("the messages of a scan, while workers die, queues lose messages, recei
       expect(new Set(toOwners.map(({ id }) => id)).size).toBe(people);
       console.log(
         `FAULTS_SEED=${seed}: ${found.length} findings of ${people} people, ${scanIds.length} scans, ${rounds} rounds`,
-        counts,
+        faulty.counts,
         `${textsTo("scan").length} mails, ${slack.length} Slack messages, ${eventsAt("/moved").size} events, ${toOwners.length} mails to owners`,
       );
-      expect(counts.deaths).toBeGreaterThan(20);
-      expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);
+      const kinds = [...faultKinds, "message: lost", "message: twice", "message: refused"];
+      expect(kinds.filter((kind) => faulty.counts[kind] === undefined)).toEqual([]);
     },
     600_000,
   );

@@ -1,7 +1,6 @@
 /** Which messages about new breaches a scan makes, and that each finding is in exactly one message of a channel. */
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
-import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
@@ -12,10 +11,8 @@ import {
   raiseFor,
   waitsForOf,
 } from "../../shared/alerting/deliveries/delivery.ts";
-import { redispatch } from "../../shared/alerting/deliveries/redispatch.ts";
 import { endOfWindow } from "../../shared/alerting/gathering/gathered.ts";
 import { readContent } from "../../shared/alerting/senders/summary.ts";
-import { takeCopies } from "../../shared/aws/mail/budget.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -146,16 +143,19 @@ describe("one message for a scan", () => {
     expect(mails.texts[0]).toContain("and at least 118 more");
   });
 
-  test("a channel with the grouping address, and a webhook, get an event for each e-mail", async () => {
-    const org = await organizationOf(10);
-    const single = await createChannel(org, { grouping: "address" });
-    const hook = await createChannel(org, {}, webhook);
-    await scan(org, inBreaches(9, "Alpha"));
-    for (const id of [single, hook]) {
-      expect(await deliveriesOf(org, id)).toHaveLength(9);
-      await expectEachToldOnce(org, id);
-    }
-  });
+  test.each([true, false])(
+    "a channel with the grouping address, and a webhook, get an event for each e-mail (first scan: %s)",
+    async (first) => {
+      const org = await organizationOf(10, { first });
+      const single = await createChannel(org, { grouping: "address" });
+      const hook = await createChannel(org, {}, webhook);
+      await scan(org, inBreaches(9, "Alpha"));
+      for (const id of [single, hook]) {
+        expect(await deliveriesOf(org, id)).toHaveLength(9);
+        await expectEachToldOnce(org, id);
+      }
+    },
+  );
 
   test("another grouping, set while a scan runs, tells nothing twice and forgets nothing", async () => {
     for (const [before, after] of [
@@ -229,14 +229,6 @@ describe("the first scan", () => {
     expect(mails.subjects).toHaveLength(100);
     expect(mails.subjects.every((subject) => subject.endsWith("of 1 person at Test"))).toBe(true);
     for (const id of all) await expectEachToldOnce(org, id);
-  });
-
-  test("tells a channel with the grouping address and a webhook as any other", async () => {
-    const org = await organizationOf(20, { first: true });
-    const single = await createChannel(org, { grouping: "address" });
-    const hook = await createChannel(org, {}, webhook);
-    await scan(org, inBreaches(7, "Alpha"));
-    for (const id of [single, hook]) expect(await deliveriesOf(org, id)).toHaveLength(7);
   });
 });
 
@@ -455,133 +447,26 @@ describe("a channel that becomes a webhook", () => {
   });
 });
 
-describe("what is gathered waits", () => {
-  const gathered = async (org: number, channelId: number): Promise<Delivery> => {
-    const row = (await deliveriesOf(org, channelId)).find(({ event }) => event.type === "gathered");
-    if (row === undefined) throw new Error("a gathered delivery was expected");
-    return row;
-  };
-
-  test("while the channel is disabled, and goes out once it is enabled", async () => {
-    const org = await organizationOf(20);
-    const channelId = await createChannel(org);
-    workers.breached[domain] = inBreaches(12, "Alpha");
-    await startAndPlan(org);
-    // The findings are recorded and the scan has not ended.
-    onTableRequest('"HEAD#ACTIVITY"', "before", async () => {
-      await table.update(keys.channel(org, channelId), { set: { isEnabled: false } });
-    });
-    await runChecks();
-    await sendAll();
-    expect(mails.received).toEqual([]);
-    const waiting = await gathered(org, channelId);
-    expect(waitsForOf(waiting, new Date())?.reason).toBe("channel was disabled");
-    await table.update(keys.channel(org, channelId), { set: { isEnabled: true } });
-    for (const row of await deliveriesOf(org, channelId)) await attemptOf(org, channelId, row);
-    expect(mails.received).toHaveLength(5);
-    await expectEachToldOnce(org, channelId);
-  });
-
-  test("while the subscription has lapsed", async () => {
-    const org = await organizationOf(20);
-    const channelId = await createChannel(org);
-    await scan(org, inBreaches(12, "Alpha"));
-    const organization = await organizations.get(org);
-    await table.update(keys.organization(org), {
-      set: { billing: { ...organization?.billing, status: "canceled" } },
-    });
-    await sendAll();
-    expect(mails.received).toEqual([]);
-    expect(waitsForOf(await gathered(org, channelId), new Date())?.reason).toBe("subscription had lapsed");
-    await table.update(keys.organization(org), { set: { billing: organization?.billing } });
-    for (const row of await deliveriesOf(org, channelId)) await attemptOf(org, channelId, row);
-    expect(mails.received).toHaveLength(5);
-  });
-
-  test("for no budget, since messages about single addresses leave it a tenth", async () => {
-    const org = await organizationOf(20);
-    const channelId = await createChannel(org);
-    const budget = { hour: 20, day: 1_000 };
-    await organizations.setMailBudget(org, budget);
-    expect(await takeCopies(org, 17, budget, new Date())).toBeUndefined();
-    await scan(org, inBreaches(12, "Alpha"));
-    await sendAll();
-    // One single message of four, then the summary.
-    expect(mails.subjects).toHaveLength(2);
-    expect(await gathered(org, channelId)).toMatchObject({ status: "delivered" });
-    const waiting = (await deliveriesOf(org, channelId)).filter(({ status }) => status === "pending");
-    expect(waiting).toHaveLength(3);
-    const nextHour = (Math.floor(Date.now() / 3_600_000) + 1) * 3_600_000;
-    for (const row of waiting) {
-      const { reason, until } = waitsForOf(row, new Date()) ?? { reason: "", until: "" };
-      expect(reason).toBe("budget of e-mails is used up");
-      expect(Date.parse(until)).toBeGreaterThanOrEqual(nextHour - 1_000);
-    }
-  });
-});
-
-test("a summary goes first in an hour whose budget fits one message", async () => {
+test("what is gathered waits while the channel is disabled, and goes out once it is enabled", async () => {
   const org = await organizationOf(20);
-  const recipients = Array.from({ length: 18 }, (_, index) => `reader${index}@other.example`);
-  await createChannel(org, {}, { channel: "email", config: { recipients } });
-  const budget = { hour: 20, day: 1_000 };
-  await organizations.setMailBudget(org, budget);
-  expect(await takeCopies(org, 20, budget, new Date())).toBeUndefined();
-  await scan(org, inBreaches(12, "Alpha"));
-  // Single messages wait as short as they ever do.
-  const random = vi.spyOn(Math, "random").mockReturnValue(0);
+  const channelId = await createChannel(org);
+  workers.breached[domain] = inBreaches(12, "Alpha");
+  await startAndPlan(org);
+  // The findings are recorded and the scan has not ended.
+  onTableRequest('"HEAD#ACTIVITY"', "before", async () => {
+    await table.update(keys.channel(org, channelId), { set: { isEnabled: false } });
+  });
+  await runChecks();
   await sendAll();
-  random.mockRestore();
   expect(mails.received).toEqual([]);
-  const nextHour = (Math.floor(Date.now() / 3_600_000) + 1) * 3_600_000;
-  vi.useFakeTimers({ toFake: ["Date"] });
-  try {
-    for (let minute = 0; minute < 4; minute++) {
-      vi.setSystemTime(nextHour + minute * 60_000 + 59_000);
-      await redispatch(invocation());
-      await sendAll();
-    }
-  } finally {
-    vi.useRealTimers();
-  }
-  // What other tests have left may be sent too.
-  const toReaders = mails.subjects.filter((_, index) => mails.received[index]?.startsWith("reader"));
-  expect(toReaders).toEqual(Array(18).fill("Low: Alpha, data of 8 people at Test"));
-});
-
-test("a summary beyond the budget waits, and then goes to each recipient once", async () => {
-  const org = await organizationOf(20);
-  const recipients = ["one@other.example", "two@other.example", "three@other.example"];
-  await createChannel(org, { grouping: "day" }, { channel: "email", config: { recipients } });
-  const budget = { hour: 20, day: 1_000 };
-  await organizations.setMailBudget(org, budget);
-  expect(await takeCopies(org, 18, budget, new Date())).toBeUndefined();
-  await scan(org, inBreaches(12, "Alpha"));
-  const [channel] = await channels.list(org);
-  const summary = async () => (await deliveriesOf(org, channel?.id ?? 0))[0] as Delivery;
-  await attemptOf(org, channel?.id ?? 0, await summary());
-  expect(mails.received).toEqual([]);
-  expect(waitsForOf(await summary(), new Date())?.reason).toBe("budget of e-mails is used up");
-  expect(await summary()).toMatchObject({ status: "pending", attempts: 0 });
-  await organizations.setMailBudget(org, { ...budget, hour: 21 });
-  await attemptOf(org, channel?.id ?? 0, await summary());
-  expect(mails.received.toSorted()).toEqual(recipients.toSorted());
-  expect(await summary()).toMatchObject({ status: "delivered", attempts: 1 });
-});
-
-test("messages about single addresses go out with a budget of one, and of none do not", async () => {
-  const org = await organizationOf(3);
-  await createChannel(org);
-  await organizations.setMailBudget(org, { hour: 1, day: 1_000 });
-  await scan(org, inBreaches(2, "Alpha"));
-  await sendAll();
-  expect(mails.subjects).toHaveLength(1);
-  const silent = await organizationOf(3);
-  await createChannel(silent);
-  await organizations.setMailBudget(silent, { hour: 0, day: 1_000 });
-  await scan(silent, inBreaches(2, "Alpha"));
-  await sendAll();
-  expect(mails.subjects).toHaveLength(1);
+  const waiting = await deliveriesOf(org, channelId);
+  expect(waiting.map((row) => waitsForOf(row, new Date())?.reason)).toEqual(
+    Array(5).fill("channel was disabled"),
+  );
+  await table.update(keys.channel(org, channelId), { set: { isEnabled: true } });
+  for (const row of waiting) await attemptOf(org, channelId, row);
+  expect(mails.received).toHaveLength(5);
+  await expectEachToldOnce(org, channelId);
 });
 
 test("a webhook that became discreet gets no sensitive breach of events from before", async () => {

@@ -7,6 +7,7 @@ import {
   type AlertEvent,
   deliveries,
   raiseFor as raiseDeliveries,
+  waitsForOf,
 } from "../../shared/alerting/deliveries/delivery.ts";
 import { defaultMailBudget, giveBackCopies, takeCopies } from "../../shared/aws/mail/budget.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -19,6 +20,20 @@ useMailServer();
 afterEach(() => {
   vi.useRealTimers();
 });
+
+const single: AlertEvent = { type: "breach", breachIds: [1], email: { id: 1, findingIds: [1] } };
+const error: AlertEvent = { type: "scan_error", error: "Measured" };
+
+/** Raises these events for one channel. */
+const raiseFew = async (org: number, channelId: number, events: readonly AlertEvent[]) => {
+  const channel = (await channels.get(org, channelId)) as channels.Channel;
+  const { writes, messages } = await raiseDeliveries(
+    org,
+    events.map((event) => ({ channel, event })),
+  );
+  await table.transact(deliveries.writes(org, writes));
+  return messages.map(({ message }) => message);
+};
 
 test("an address in two channels gets a copy from each", async () => {
   const org = await createOrganization({});
@@ -69,21 +84,29 @@ test("what is over the budget of an hour waits for the next, without using an at
   expect(Date.parse(waiting?.dueAt ?? "")).toBeLessThanOrEqual(nextHour + 301_000);
 });
 
-test("messages about single addresses leave a tenth of a day to others as well", async () => {
+test.each([
+  ["an hour", { hour: 20, day: 1_000 }],
+  ["a day", { hour: 1_000, day: 20 }],
+])("messages about single addresses leave a tenth of %s to others", async (_, mailBudget) => {
   const org = await createOrganization({});
-  const mailBudget = { hour: 1_000, day: 20 };
   await organizations.setMailBudget(org, mailBudget);
   expect(await takeCopies(org, 18, mailBudget, new Date())).toBeUndefined();
-  const channelId = await createChannel(org);
-  const channel = (await channels.get(org, channelId)) as channels.Channel;
-  const single: AlertEvent = { type: "breach", breachIds: [1], email: { id: 1, findingIds: [1] } };
-  const { writes, messages } = await raiseDeliveries(org, [
-    { channel, event: single },
-    { channel, event: { type: "scan_error", error: "Measured" } },
-  ]);
-  await table.transact(deliveries.writes(org, writes));
-  for (const { message } of messages) await attempt(message);
+  const messages = await raiseFew(org, await createChannel(org), [single, error]);
+  for (const message of messages) await attempt(message);
   expect(mails.subjects).toEqual([expect.stringMatching(/^A message about breach monitoring/)]);
+  const [waiting] = await deliveries.getMany(
+    org,
+    messages.map(({ deliveryId }) => deliveryId),
+  );
+  expect(waiting && waitsForOf(waiting, new Date())?.reason).toBe("budget of e-mails is used up");
+});
+
+test("a message about a single address goes out with a budget of one", async () => {
+  const org = await createOrganization({});
+  await organizations.setMailBudget(org, { hour: 1, day: 1 });
+  const messages = await raiseFew(org, await createChannel(org), [single, single]);
+  for (const message of messages) await attempt(message);
+  expect(await statusesOf(org, messages)).toEqual(["delivered after 1", "pending after 0"]);
 });
 
 test("a message larger than its share goes first in its hour, others in the next", async () => {
@@ -91,15 +114,7 @@ test("a message larger than its share goes first in its hour, others in the next
   await organizations.setMailBudget(org, { hour: 10, day: 1_000 });
   const recipients = Array.from({ length: 20 }, (_, index) => `a${index}@other.example`);
   const channelId = await createChannel(org, {}, { channel: "email", config: { recipients } });
-  const channel = (await channels.get(org, channelId)) as channels.Channel;
-  const single: AlertEvent = { type: "breach", breachIds: [1], email: { id: 1, findingIds: [1] } };
-  const error: AlertEvent = { type: "scan_error", error: "Measured" };
-  const { writes, messages } = await raiseDeliveries(
-    org,
-    [single, error, single].map((event) => ({ channel, event })),
-  );
-  await table.transact(deliveries.writes(org, writes));
-  const all = messages.map(({ message }) => message);
+  const all = await raiseFew(org, channelId, [single, error, single]);
   const nextHour = (Math.floor(Date.now() / 3_600_000) + 1) * 3_600_000;
   for (const message of all) await attempt(message);
   expect(await statusesOf(org, all)).toEqual(["delivered after 1", "pending after 0", "pending after 0"]);

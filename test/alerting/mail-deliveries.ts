@@ -2,12 +2,11 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, beforeEach, vi } from "vitest";
 import { listenOn } from "../../local/loopback.ts";
-import { administrator } from "../../shared/access/activity/actor.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
-import * as configure from "../../shared/alerting/channels/configure.ts";
 import { deliveries, raise } from "../../shared/alerting/deliveries/delivery.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import type { Message } from "../../shared/contract/messages.ts";
+import { createChannel } from "./channels.ts";
 import { deliverOne } from "./deliver-one.ts";
 
 export const settings = {
@@ -71,15 +70,9 @@ export const raiseFor = async (
   org: number,
   recipients: readonly string[][],
 ): Promise<Message<"deliveries">[]> => {
-  const flags = {
-    isEnabled: true,
-    notifyOnNewBreach: true,
-    notifyOnScanComplete: true,
-    notifyOnScanError: true,
-  };
   for (const each of recipients) {
     const form = { channel: "email", config: { recipients: each } } as const;
-    await configure.create(org, { ...flags, ...form }, administrator, async () => {});
+    await createChannel(org, {}, form, { notifyOnScanError: true });
   }
   return raiseAgain(org);
 };

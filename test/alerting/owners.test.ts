@@ -12,7 +12,6 @@ import { ownersChannel } from "../../shared/alerting/owners/owner.ts";
 import { stateOf } from "../../shared/alerting/owners/state.ts";
 import { tellByHand } from "../../shared/alerting/owners/tell.ts";
 import { addresseesOf, setConsent } from "../../shared/alerting/recipients/recipient.ts";
-import { takeCopies } from "../../shared/aws/mail/budget.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
@@ -320,26 +319,6 @@ describe("a message on its way", () => {
       hasUnsubscribed: true,
       lastMessage: { status: "not delivered", failureReason: "the owner has unsubscribed" },
     });
-  });
-
-  test("waits while the subscription has lapsed", async () => {
-    const { org, sent, row } = await toldBut(async (org) => {
-      const organization = await organizations.get(org);
-      await table.update(keys.organization(org), {
-        set: { billing: { ...organization?.billing, status: "canceled" } },
-      });
-    });
-    expect([sent, row && waitsForOf(row, new Date())?.reason]).toEqual([[], "subscription had lapsed"]);
-    expect(org).toBeGreaterThan(0);
-  });
-
-  test("waits for the budget, of which a tenth is left to others", async () => {
-    const { sent, row } = await toldBut(async (org) => {
-      const budget = { hour: 20, day: 1_000 };
-      await organizations.setMailBudget(org, budget);
-      expect(await takeCopies(org, 18, budget, new Date())).toBeUndefined();
-    });
-    expect([sent, row && waitsForOf(row, new Date())?.reason]).toEqual([[], "budget of e-mails is used up"]);
   });
 
   test("tells only what the channels still want told, or all of it if told by hand", async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
-import * as configure from "../../shared/alerting/channels/configure.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { readReport } from "../../shared/alerting/senders/report.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
@@ -18,6 +17,7 @@ import {
   takeMessages,
   useWorkers,
 } from "../scanning/in-process-workers.ts";
+import { createChannel, webhook } from "./channels.ts";
 
 useWorkers({ breached: { "acme.example": { 0: ["Adobe", "LinkedIn"] } } });
 
@@ -33,14 +33,7 @@ const findBreaches = async (options: { inTeam?: boolean } = {}): Promise<Case> =
   const teamId = team?.id ?? null;
   if (teamId !== null) await moveTo(org, email.id, teamId);
   await table.update(emails.key(org, email.id), { set: { ownerName: "Ada" } });
-  const flags = {
-    isEnabled: true,
-    notifyOnNewBreach: true,
-    notifyOnScanComplete: false,
-    notifyOnScanError: false,
-  };
-  const channel = { channel: "webhook" as const, config: { url: "https://192.0.32.8/hook" } };
-  await configure.create(org, { ...flags, ...channel }, administrator, async () => {});
+  await createChannel(org, {}, webhook);
   await startAndPlan(org);
   await runChecks();
   const [message] = (await takeMessages("deliveries")).filter(({ organizationId }) => organizationId === org);

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -31,15 +30,6 @@ describe("sign", () => {
         expect(sign(Buffer.from(body), secret)).toBe(signature);
       }),
     );
-  });
-
-  test("equals what openssl computes", () => {
-    const body = '{"id":1,"type":"scan_error","data":{"error":"ä"}}';
-    const printed = execFileSync("openssl", ["dgst", "-sha256", "-hmac", "s3cret"], {
-      input: body,
-      encoding: "utf8",
-    });
-    expect(printed.trim().split(" ").at(-1)).toBe(sign(body, "s3cret"));
   });
 
   test("is sent as X-Service-Signature", () => expect(signatureHeader).toBe("X-Service-Signature"));

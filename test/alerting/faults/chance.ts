@@ -1,5 +1,3 @@
-import { second, tick } from "./clock.ts";
-
 /** Random choices that depend only on the seed and on the name of the choice. */
 export class Chance {
   readonly #seed: string;
@@ -23,13 +21,5 @@ export class Chance {
 
   pick<T>(choices: readonly T[], name: string): T {
     return choices[Math.floor(this.draw(name) * choices.length)] as T;
-  }
-
-  /** Milliseconds: mostly short, now and then as long as a function that is stuck. */
-  delay(name: string): number {
-    const kind = this.draw(`${name}/delay`);
-    const length = this.draw(`${name}/length`);
-    if (kind < 0.85) return Math.round(length * 2) * tick;
-    return kind < 0.97 ? length * 3 * second : length * 25 * second;
   }
 }

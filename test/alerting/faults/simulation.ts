@@ -1,120 +1,319 @@
 /**
- * Runs the real workers of alerts against the real table engine and queue server while things break, in
- * virtual time.
- *
- * Only `Date` is faked: product, queue and SDK share one clock, which jumps from one planned action to the
- * next. A worker stops in front of every write, every send and every response of a receiver, and goes on
- * later by that clock; in between, other workers run. At each stop the request may fail or be applied twice,
- * or the worker may be killed.
- *
- * Each fault is drawn from the seed and the name of the step, so that equal seeds give equal runs.
+ * Webhooks whose receivers behave in eight ways, while workers of alerts die and stall, their requests break, messages are late and
+ * doubled, and runs of the re-dispatch are missed. Only `Date` is faked: it jumps from one round of concurrent workers to the next. A seed
+ * repeats the choices, while what runs at the same time may take turns in another order.
  */
-import { createHash } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import { vi } from "vitest";
+import { type Receiver, startReceiver } from "../../../local/harness/receiver.ts";
+import { administrator } from "../../../shared/access/activity/actor.ts";
+import * as channels from "../../../shared/alerting/channels/channel.ts";
+import * as configure from "../../../shared/alerting/channels/configure.ts";
+import { remove } from "../../../shared/alerting/channels/remove.ts";
+import { redeliver } from "../../../shared/alerting/deliveries/by-hand.ts";
+import { type Delivery, deliveries, raise } from "../../../shared/alerting/deliveries/delivery.ts";
+import { deleteHistory } from "../../../shared/alerting/deliveries/history.ts";
+import { redispatch } from "../../../shared/alerting/deliveries/redispatch.ts";
+import * as queue from "../../../shared/aws/queue/queue.ts";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
+import type { Message } from "../../../shared/contract/messages.ts";
+import { audit } from "../../../shared/operations/audit/audit.ts";
+import { createOrganization, invocation, takeMessages } from "../../scanning/in-process-workers.ts";
+import { rowsOf } from "../breached-people.ts";
+import { createChannel } from "../channels.ts";
+import { deliverOne } from "../deliver-one.ts";
 import { Chance } from "./chance.ts";
-import { Clock, hour, minute, second, startedAt, tick } from "./clock.ts";
-import { Faults } from "./faults.ts";
-import { Invocations } from "./invocations.ts";
-import { Queues } from "./queues.ts";
-import { Receivers } from "./receivers.ts";
-import { Requests } from "./requests.ts";
-import { lastPlannedAt, plan, prepare } from "./scenario.ts";
-import { Witnesses } from "./witnesses.ts";
+import { Workers } from "./workers.ts";
 
-export type Settings = {
-  /** The url of the table engine. */
-  url: string;
-  seed: string;
-  /** Events that are raised, each for some of the channels; about twice as many deliveries. */
-  events: number;
-  /** The probability that a step breaks. */
-  faultRate: number;
+const second = 1_000;
+const minute = 60 * second;
+
+/** Shorter than deployed: what always fails is given up after about an hour. */
+const settings = { redispatchSeconds: 300, waitingSeconds: 150, longestWaitSeconds: 3_600 };
+
+/**
+ * How the receiver of each channel answers (a status, or 0 for a connection that is reset), which of the events it gets (one of `every`),
+ * and until which minute of thirty.
+ */
+const plans: Record<
+  string,
+  { answer: (now: number, draw: number) => number; every: number; until?: number }
+> = {
+  healthy: { answer: () => 204, every: 1 },
+  flaky: { answer: (_, draw) => (draw < 0.1 ? 0 : draw < 0.4 ? 500 : 204), every: 2 },
+  slow: { answer: () => 200, every: 4 },
+  down: { answer: (now) => (now < 20 ? 0 : 204), every: 25 },
+  dead: { answer: () => 503, every: 40 },
+  // Removed after five minutes; some events come later, of scans that read the channels before.
+  removed: { answer: (_, draw) => (draw < 0.8 ? 500 : 204), every: 12, until: 8 },
+  // Disabled after five minutes for half an hour.
+  disabled: { answer: (now) => (now < 35 ? 500 : 204), every: 25, until: 5 },
+  // Disabled after eight minutes for good.
+  abandoned: { answer: () => 500, every: 60, until: 8 },
 };
+
+/** When people retry some deliveries of the channel `dead`, before and after these are given up. */
+const retriesByHand = [18, 33, 85, 95];
+const longest = 300;
+
+/** From one round to the next. */
+const steps = [2 * second, 10 * second, minute, 4 * minute];
+
+/** SQS shows a message again after this time if its worker has not deleted it. */
+const visibility = 4 * minute;
+
+/** What may follow a status, but for retries by hand. */
+const legalNext = {
+  pending: ["pending", "retrying", "delivered", "not delivered"],
+  retrying: ["retrying", "delivered", "not delivered"],
+  delivered: ["delivered"],
+  "not delivered": ["not delivered"],
+};
+
+type Posts = { count: number; isOpen: boolean; isAccepted: boolean; told: string };
+type Act = () => Promise<unknown>;
 
 export type Result = {
-  deliveries: number;
-  posts: number;
-  /** Broken steps, by kind of fault. */
-  faults: Record<string, number>;
   /** Channel name → status → deliveries at the end. */
   labels: Record<string, Record<string, number>>;
+  posts: number;
+  minutes: number;
+  faults: Record<string, number>;
   /** What must not have happened; empty. */
   violations: string[];
-  virtualHours: number;
-  /** Equal for equal runs. */
-  digest: string;
 };
 
-export const simulate = async ({ url, seed, events, faultRate }: Settings): Promise<Result> => {
-  const clock = new Clock();
-  const chance = new Chance(seed);
-  const faults = new Faults(chance, faultRate);
-  const invocations = new Invocations(clock);
-  const witnesses = new Witnesses(clock);
-  const parts = { clock, chance, faults, invocations, witnesses };
-  const queues = new Queues(parts);
-  const receivers = new Receivers(parts);
-  const requests = new Requests(url, { ...parts, queues });
-  const { origin, close } = await receivers.listen();
-  for (const [name, value] of Object.entries(environment(origin))) vi.stubEnv(name, value);
-  vi.useFakeTimers({ toFake: ["Date"], now: startedAt });
+/** `events`: each makes about two deliveries. `rate`: the probability that a step breaks. */
+export const simulate = async (seed: string, events: number, rate: number): Promise<Result> => {
+  const simulation = new Simulation(new Chance(seed), events, rate);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   try {
-    const channels = await prepare(origin, witnesses);
-    requests.intercept();
-    plan(channels, events, parts);
-    await run(clock, queues, witnesses);
-    await witnesses.checkEnd();
+    return await simulation.run();
   } finally {
-    invocations.endAll();
-    await requests.restore();
     vi.useRealTimers();
-    vi.unstubAllEnvs();
-    await close();
   }
-  return {
-    ...summaryOf(witnesses),
-    posts: receivers.posts,
-    faults: Object.fromEntries(Object.entries(faults.counts).sort()),
-    violations: witnesses.violations,
-    virtualHours: Math.round((clock.now - startedAt) / hour),
-  };
 };
 
-const environment = (origin: string): Record<string, string> => ({
-  SOURCE_QUEUE_URL: "deliveries",
-  DELIVERIES_QUEUE_URL: "deliveries",
-  DELIVERY_RETRIES_QUEUE_URL: "delivery-retries",
-  OUTBOUND_ALLOWED_ORIGINS: origin,
-  REDISPATCH_INTERVAL_SECONDS: "3600",
-  WAITING_INTERVAL_SECONDS: "1800",
-  LONGEST_WAIT_INTERVAL_SECONDS: String((12 * hour) / second),
-  POWERTOOLS_LOG_LEVEL: "SILENT",
-});
+class Simulation {
+  readonly #chance: Chance;
+  readonly #workers: Workers;
+  readonly #events: number;
+  readonly #beginning = Date.now();
+  #org = 0;
+  readonly #channels = new Map<string, channels.Channel>();
+  #raised = 0;
+  /** Retries by hand that are still to come. */
+  readonly #retries = [...retriesByHand];
+  readonly #retried = new Set<number>();
+  #removedAt = Number.POSITIVE_INFINITY;
+  #late: { at: number; message: Message<"deliveries"> }[] = [];
+  /** Deliveries as they were after the last round. */
+  #rows = new Map<number, Delivery>();
+  #gone = 0;
+  readonly #posts = new Map<number, Posts>();
+  readonly #violations: string[] = [];
 
-/** Lets virtual time pass until every delivery is settled, at most 47 hours. */
-const run = async (clock: Clock, queues: Queues, witnesses: Witnesses): Promise<void> => {
-  let nextCheckAt = startedAt;
-  while (clock.now < startedAt + 47 * hour) {
-    await clock.runDue();
-    queues.startWorkers();
-    if (clock.nextAt() <= clock.now) continue;
-    if (clock.now >= nextCheckAt) {
-      if (clock.now > lastPlannedAt && (await witnesses.areSettled())) break;
-      nextCheckAt = clock.now + 10 * minute;
+  constructor(chance: Chance, events: number, rate: number) {
+    this.#chance = chance;
+    this.#events = events;
+    this.#workers = new Workers(chance, rate);
+  }
+
+  async run(): Promise<Result> {
+    const receiver: Receiver = await startReceiver({
+      respond: ({ url = "" }, response) =>
+        void this.#receive(url.slice(1), String(receiver.requests.at(-1)?.body), response),
+    });
+    vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", receiver.origin);
+    await this.#prepare(receiver.origin);
+    const restore = this.#workers.intercept();
+    try {
+      for (let round = 0; !this.#isOver() && this.#now() < longest; round++) {
+        const name = `round ${round}`;
+        const attempts = await this.#attempts(name);
+        await Promise.all([...this.#planned(name), ...attempts].map((act) => act()));
+        await this.#check();
+        vi.setSystemTime(Date.now() + this.#chance.pick(steps, name));
+      }
+    } finally {
+      restore();
+      await receiver.close();
     }
-    const next = Math.min(queues.nextMessageAt(), clock.nextAt());
-    clock.now = Math.max(clock.now + tick, Math.ceil(next / tick) * tick);
-    vi.setSystemTime(clock.now);
+    const { differences } = await audit(this.#org);
+    return {
+      labels: this.#labels(),
+      posts: receiver.requests.length,
+      minutes: Math.round(this.#now()),
+      faults: this.#workers.counts,
+      violations: [...this.#violations, ...differences.map(({ kind, id, says }) => `${kind} ${id}: ${says}`)],
+    };
   }
-};
 
-const summaryOf = (witnesses: Witnesses): Pick<Result, "deliveries" | "labels" | "digest"> => {
-  const labels: Result["labels"] = {};
-  const digest = createHash("sha1");
-  const all = witnesses.all();
-  for (const { id, channel, label, attempts, posts } of all) {
-    labels[channel] = { ...labels[channel], [label]: (labels[channel]?.[label] ?? 0) + 1 };
-    digest.update(`${witnesses.ordinalOf(id)} ${channel} ${label} ${attempts} ${posts}\n`);
+  /** In minutes since the beginning. */
+  #now(): number {
+    return (Date.now() - this.#beginning) / minute;
   }
-  return { deliveries: all.length, labels, digest: digest.digest("hex") };
-};
+
+  #isOver(): boolean {
+    const isOpen = [...this.#rows.values()].some(({ dueAt }) => dueAt !== undefined);
+    return this.#raised === this.#events && this.#retries.length === 0 && !isOpen;
+  }
+
+  /** An organization with one channel for each receiver. */
+  async #prepare(origin: string): Promise<void> {
+    this.#org = await createOrganization({});
+    for (const name of Object.keys(plans)) {
+      const form = { channel: "webhook", config: { url: `${origin}/${name}` } } as const;
+      const id = await createChannel(this.#org, {}, form, { notifyOnScanError: true });
+      this.#channels.set(name, (await channels.get(this.#org, id)) as channels.Channel);
+    }
+  }
+
+  #nameOf({ group }: Delivery): string {
+    const { channelId } = deliveries.groupOf({ group });
+    return [...this.#channels].find(([, { id }]) => id === channelId)?.[0] ?? "";
+  }
+
+  async #receive(name: string, body: string, response: ServerResponse): Promise<void> {
+    const { id, data } = JSON.parse(body);
+    const before = this.#posts.get(id) ?? { count: 0, isOpen: false, isAccepted: false };
+    const post = { ...before, count: before.count + 1, isOpen: true, told: `${data.error} to ${name}` };
+    this.#posts.set(id, post);
+    if (before.isOpen) this.#violations.push(`two posts of delivery ${id} at once`);
+    if (name === "removed" && this.#now() > this.#removedAt)
+      this.#violations.push(`a post of ${id}, which is gone`);
+    await pause(name === "slow" ? 20 : 1);
+    const draw = this.#chance.draw(`post ${post.count} of ${id}`);
+    const status = plans[name]?.answer(this.#now(), draw) ?? 0;
+    post.isOpen = false;
+    if (status === 0) return void response.destroy();
+    if (status < 300) post.isAccepted = true;
+    response.writeHead(status).end();
+  }
+
+  /** What happens besides attempts: events, runs of the re-dispatch, changes of channels, retries by hand. */
+  #planned(round: string): Act[] {
+    const run =
+      (name: string, act: Act): Act =>
+      () =>
+        this.#workers.run(`${round}, ${name}`, act);
+    const acts: Act[] = [];
+    for (; this.#raised < this.#events && (30 * this.#raised) / this.#events <= this.#now(); this.#raised++) {
+      const event = this.#raised;
+      acts.push(run(`event ${event}`, () => this.#raise(event)));
+    }
+    if (!this.#workers.strikes("re-dispatch: missed", round))
+      acts.push(run("re-dispatch", () => redispatch(invocation())));
+    if (this.#now() >= 5 && this.#now() < 30) acts.push(run("removal", () => this.#removeChannel()));
+    const isDisabled = { disabled: this.#now() >= 5 && this.#now() < 35, abandoned: this.#now() >= 8 };
+    for (const [name, disabled] of Object.entries(isDisabled)) {
+      const { id = 0 } = this.#channels.get(name) ?? {};
+      acts.push(() =>
+        configure.change(this.#org, id, { isEnabled: !disabled }, administrator, async () => {}),
+      );
+    }
+    if (this.#now() < (this.#retries[0] ?? Number.POSITIVE_INFINITY)) return acts;
+    this.#retries.shift();
+    for (const [id, row] of this.#rows) {
+      if (this.#nameOf(row) !== "dead" || this.#chance.draw(`${round}, retry ${id}`) < 0.5) continue;
+      this.#retried.add(id);
+      const { channelId } = deliveries.groupOf(row);
+      acts.push(run(`retry ${id}`, () => redeliver(this.#org, channelId, id, ["retrying", "not delivered"])));
+    }
+    return acts;
+  }
+
+  async #raise(event: number): Promise<void> {
+    const wanting = Object.entries(plans)
+      .filter(([, { every, until = 30 }]) => event % every === 0 && (30 * event) / this.#events <= until)
+      .map(([name]) => this.#channels.get(name) as channels.Channel);
+    const { writes, messages } = await raise(this.#org, wanting, [
+      { type: "scan_error", error: `event ${event}` },
+    ]);
+    await table.transact(deliveries.writes(this.#org, writes));
+    await queue.sendAll("deliveries", messages);
+  }
+
+  /** Repeated until the history is deleted, as client and sweep do. */
+  async #removeChannel(): Promise<void> {
+    const { id = 0 } = this.#channels.get("removed") ?? {};
+    if ((await channels.get(this.#org, id)) !== undefined) await remove(this.#org, id, administrator);
+    // Workers of this round may have read it before.
+    this.#removedAt = Math.min(this.#removedAt, this.#now());
+    const removal = await table.get(keys.channelRemoval(this.#org, id));
+    if (removal !== undefined) await deleteHistory(this.#org, id, () => true);
+  }
+
+  /** A worker for each message that the queues show, now and then two. */
+  async #attempts(round: string): Promise<Act[]> {
+    const { due = [], later = [] } = Object.groupBy(this.#late, ({ at }) =>
+      at <= Date.now() ? "due" : "later",
+    );
+    this.#late = later;
+    const messages = [
+      ...due.map(({ message }) => message),
+      ...(await takeMessages("deliveries")),
+      ...(await takeMessages("delivery-retries")),
+    ];
+    return messages.flatMap((message, index) => {
+      const attempt =
+        (copy: number): Act =>
+        async () => {
+          const name = `${round}, message ${index}, copy ${copy}`;
+          const outcome = await this.#workers.run(name, () => deliverOne(message, settings));
+          if (outcome !== "done" || this.#workers.strikes("message: not deleted", name))
+            this.#late.push({ at: Date.now() + visibility, message });
+        };
+      const isTwice = this.#workers.strikes("message: delivered twice", `${round}, message ${index}`);
+      return isTwice ? [attempt(1), attempt(2)] : [attempt(1)];
+    });
+  }
+
+  /** Compares all deliveries with what they were, and with what the receivers saw. */
+  async #check(): Promise<void> {
+    const rows = new Map((await rowsOf(this.#org, deliveries)).map((row) => [row.id, row]));
+    for (const before of this.#rows.values()) {
+      if (rows.has(before.id)) continue;
+      this.#gone++;
+      if (this.#nameOf(before) !== "removed") this.#violations.push(`delivery ${before.id} is lost`);
+    }
+    for (const row of rows.values()) this.#checkRow(this.#rows.get(row.id), row);
+    this.#rows = rows;
+  }
+
+  #checkRow(before: Delivery | undefined, row: Delivery): void {
+    const { id, status, attempts, event, attemptLimit = 30 } = row;
+    const post = this.#posts.get(id);
+    const isRetried = this.#retried.has(id);
+    const isOver = status === "delivered" || status === "not delivered";
+    const told = event.type === "scan_error" && `${event.error} to ${this.#nameOf(row)}`;
+    const isFollowing = legalNext[before?.status ?? "pending"].includes(status);
+    const expected = {
+      "an impossible change of status": isFollowing || (isRetried && status === "retrying"),
+      "forgotten attempts": attempts >= (before?.attempts ?? 0),
+      "too many attempts": attempts <= attemptLimit && (attemptLimit === 30 || isRetried),
+      "more failed attempts than attempts": row.failedAttempts <= attempts,
+      "more posts than attempts": (post?.count ?? 0) <= attempts,
+      "another event": post === undefined || post.told === told,
+      "an entry in the due index, or none":
+        isOver === (row.dueAt === undefined && row.dueShard === undefined),
+      "delivered without being accepted": status !== "delivered" || post?.isAccepted === true,
+      "given up too early":
+        status !== "not delivered" || attempts >= 30 || row.failureReason === "channel was disabled",
+    };
+    for (const [what, holds] of Object.entries(expected))
+      if (!holds)
+        this.#violations.push(`${what}: ${before?.status}, then ${JSON.stringify({ ...row, post })}`);
+  }
+
+  #labels(): Result["labels"] {
+    const labels: Result["labels"] = { removed: { gone: this.#gone } };
+    for (const row of this.#rows.values()) {
+      const { [this.#nameOf(row)]: ofChannel = {} } = labels;
+      labels[this.#nameOf(row)] = { ...ofChannel, [row.status]: (ofChannel[row.status] ?? 0) + 1 };
+    }
+    return labels;
+  }
+}

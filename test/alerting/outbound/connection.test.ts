@@ -60,17 +60,11 @@ describe("TLS", () => {
 });
 
 describe("the rules for destinations", () => {
-  test.each([
-    ["https://127.0.0.1:PORT/", "destination is not public"],
-    ["https://[::ffff:127.0.0.1]:PORT/", "address is not in its canonical form"],
-    ["https://localhost:PORT/", "host is not a valid public name"],
-    ["http://example.com:PORT/", "url must start with https://"],
-    ["https://user:s3cret@example.com/", "url contains credentials"],
-    ["not a url", "url contains a space, backslash or control character"],
-  ])("refuse %s without a connection", async (url, failure) => {
+  test("refuse a url without a connection", async () => {
     const receiver = await receive();
-    expect((await send(url.replace("PORT", String(receiver.port)))).result).toEqual({ failure });
-    expect(receiver.requests).toHaveLength(0);
+    const { result } = await send(`https://127.0.0.1:${receiver.port}/`);
+    expect(result).toEqual({ failure: "destination is not public" });
+    expect(receiver.connections.size).toBe(0);
   });
 
   test("hold at each send: a name that has become internal is refused", async () => {

@@ -62,12 +62,11 @@ export async function resolveNames(answer: (query: { name: string; type: RecordT
   return server;
 }
 
-/** Posts `{}` to a url and measures how long that takes. `response`: what the receiver answered, if it did. */
+/** Posts `{}` to a url. `response`: what the receiver answered, if it did. What waits for the default deadline fails its test. */
 export async function send(
   url: string,
-  deadlineSeconds = 5,
-): Promise<{ result: AttemptResult; response: AttemptResult["response"]; seconds: number }> {
-  const startedAt = performance.now();
+  deadlineSeconds = 600,
+): Promise<{ result: AttemptResult; response: AttemptResult["response"] }> {
   const { response, ...result } = await post({ url, headers: {}, body: "{}", deadlineSeconds });
-  return { result, response, seconds: (performance.now() - startedAt) / 1000 };
+  return { result, response };
 }

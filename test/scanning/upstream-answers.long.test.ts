@@ -1,15 +1,24 @@
 /** The table of docs/hibp.md: what the service does and says when one endpoint of HIBP answers something else and all others work. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { syncBuiltinESMExports } from "node:module";
+import timers from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { domainCommands } from "../../bin/admin/commands/domain.ts";
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
-import type { LocalService } from "../../local/harness/service.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import * as findings from "../../shared/findings/finding.ts";
 import { domainPrefix } from "../../shared/monitoring/hibp/subscription-state.ts";
-import { admin } from "./admin.ts";
-import { createOrganization } from "./organization.ts";
-import { startOwnService } from "./own-service.ts";
-import { listFindings, scan } from "./scan.ts";
+import { start } from "../../shared/scanning/start.ts";
+import {
+  createOrganization,
+  readScan,
+  runChecks,
+  runLookUps,
+  runPlans,
+  useWorkers,
+} from "./in-process-workers.ts";
 
 const page = {
   headers: { "content-type": "text/html" },
@@ -123,19 +132,46 @@ const outcomes: Record<string, Record<Answer, Outcome>> = {
 const waitedFor = ["breacheddomain", "breachedaccount"];
 const refusalsOfWaitedFor = 2;
 
+useWorkers();
 let hibp: HibpServer;
-let service: LocalService;
 
 beforeAll(async () => {
   hibp = await startHibpServer();
   hibp.covered = [listed];
-  service = await startOwnService(["--memory", "--hibp-url", hibp.url]);
+  vi.stubEnv("HIBP_BASE_URL", hibp.url);
+  // What waits lets the time pass that it waits for.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  vi.spyOn(timers, "setTimeout").mockImplementation(async (milliseconds = 0, value) => {
+    pass(milliseconds);
+    return value as never;
+  });
+  syncBuiltinESMExports();
 });
 
 afterAll(async () => {
-  await service?.stop();
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  vi.useRealTimers();
   await hibp?.close();
 });
+
+const pass = (milliseconds: number): void => {
+  vi.setSystemTime(Date.now() + milliseconds);
+};
+
+/** A whole scan, as soon as its messages come. */
+const scan = async (org: number) => {
+  const scanId = await start(org, "manual", administrator);
+  for (let seconds = 0; ; seconds++) {
+    await runPlans();
+    await runChecks();
+    await runLookUps();
+    const ended = await readScan(org, scanId);
+    if (ended.status === "completed" || ended.status === "failed") return ended;
+    if (seconds > 600) throw new Error(`The scan does not end: ${JSON.stringify(ended)}`);
+    pass(1_000);
+  }
+};
 
 /** As on a new deployment: nothing of HIBP's answers is stored. */
 const forget = async (): Promise<void> => {
@@ -146,13 +182,9 @@ const forget = async (): Promise<void> => {
   );
 };
 
-/** Otherwise the service would notice each new breach within a minute, and scan by itself. */
-const withoutLatest = (path: string) => (path === "latestbreach" ? { status: 503 } : undefined);
-
 let count = 0;
 beforeEach(() => {
   count++;
-  hibp.requests = [];
 });
 
 const cases = Object.entries(outcomes).flatMap(([endpoint, byAnswer]) =>
@@ -160,64 +192,48 @@ const cases = Object.entries(outcomes).flatMap(([endpoint, byAnswer]) =>
 );
 
 describe("while all other endpoints work", () => {
-  test.each(cases)(
-    "$endpoint answers $answer",
-    { timeout: 180_000 },
-    async ({ endpoint, answer, outcome }) => {
-      hibp.fail = withoutLatest;
-      const {
-        id: org,
-        domainId,
-        api,
-      } = await createOrganization({}, { domain: listed, apiUrl: service.apiUrl });
-      const { id: otherId } = await admin(
-        "domain add",
-        { org, name: unlisted, verified: true, force: true },
-        service.apiUrl,
-      );
-      await api.post("/emails", { email: `ada@${listed}`, domainId });
-      await api.post("/emails", { email: `ada@${unlisted}`, domainId: otherId });
-      // A breach that the service does not know, so that it asks for the list of breaches, and of a stealer log.
-      const breach = `Breach${count}`;
-      hibp.catalog = [...hibp.catalog, { ...inventedBreach(breach), IsStealerLog: true }];
-      hibp.accounts = { [`ada@${listed}`]: [breach], [`ada@${unlisted}`]: [breach] };
-      await forget();
-      let asked = 0;
-      hibp.fail = (path) => {
-        if (!path.startsWith(endpoint)) return withoutLatest(path);
-        asked++;
-        const isOver = answer === "429" && waitedFor.includes(endpoint) && asked > refusalsOfWaitedFor;
-        return isOver ? undefined : answers[answer];
-      };
+  test.each(cases)("$endpoint answers $answer", async ({ endpoint, answer, outcome }) => {
+    const org = await createOrganization({ [listed]: 1, [unlisted]: 1 });
+    // A breach that the service does not know, so that it asks for the list of breaches, and of a stealer log.
+    const breach = `Breach${count}`;
+    hibp.catalog = [...hibp.catalog, { ...inventedBreach(breach), IsStealerLog: true }];
+    hibp.accounts = { [`user0@${listed}`]: [breach], [`user0@${unlisted}`]: [breach] };
+    await forget();
+    let asked = 0;
+    hibp.fail = (path) => {
+      if (!path.startsWith(endpoint)) return undefined;
+      asked++;
+      const isOver = answer === "429" && waitedFor.includes(endpoint) && asked > refusalsOfWaitedFor;
+      return isOver ? undefined : answers[answer];
+    };
 
-      const { checked, found, says, scannedBy } = outcome;
-      const ended = await scan(api, 160);
-      expect(asked).toBeGreaterThan(0);
-      const sentence =
-        checked === 0
-          ? "None of 2 monitored emails could be scanned"
-          : "1 of 2 monitored emails could not be scanned and will be retried on the next scan";
-      expect(ended).toMatchObject({
-        status: checked === 0 ? "failed" : "completed",
-        scannedEmails: checked,
-        newBreachesFound: found,
-        errorMessage: says === null ? null : `${sentence}: ${says}`,
-      });
-      expect(await listFindings(api)).toHaveLength(found);
-      const { domains } = await admin("domain list", { org }, service.apiUrl);
-      expect((domains as { scannedBy: string }[]).map((each) => each.scannedBy)).toEqual(
-        scannedBy.toReversed(),
-      );
+    const { checked, found, says, scannedBy } = outcome;
+    const ended = await scan(org);
+    expect(asked).toBeGreaterThan(0);
+    const sentence =
+      checked === 0
+        ? "None of 2 monitored emails could be scanned"
+        : "1 of 2 monitored emails could not be scanned and will be retried on the next scan";
+    expect(ended).toMatchObject({
+      status: checked === 0 ? "failed" : "completed",
+      scannedEmails: checked,
+      newBreachesFound: found,
+      errorMessage: says === null ? null : `${sentence}: ${says}`,
+    });
+    expect((await findings.list(org, { limit: 10, offset: 0 })).total).toBe(found);
+    const stack = { outputs: {}, isLocal: true };
+    expect(await domainCommands["domain list"]?.run({ org: String(org) }, stack, [])).toMatchObject({
+      domains: scannedBy.toReversed().map((how) => ({ scannedBy: how })),
+    });
 
-      // What failed is looked at again, and nothing else is new.
-      hibp.fail = withoutLatest;
-      await forget();
-      expect(await scan(api)).toMatchObject({
-        status: "completed",
-        scannedEmails: 2,
-        newBreachesFound: 2 - found,
-        errorMessage: null,
-      });
-    },
-  );
+    // What failed is looked at again, and nothing else is new.
+    hibp.fail = () => undefined;
+    await forget();
+    expect(await scan(org)).toMatchObject({
+      status: "completed",
+      scannedEmails: 2,
+      newBreachesFound: 2 - found,
+      errorMessage: null,
+    });
+  });
 });
