@@ -22,6 +22,7 @@ export const useBreachedPeople = () => {
   const workers: Workers = useWorkers({ breached: { [domain]: {} } });
   beforeEach(async () => {
     await takeMessages("deliveries");
+    await takeMessages("delivery-retries");
     workers.breached[domain] = {};
   });
   /** A whole scan, to which HIBP says the breaches of these people. */

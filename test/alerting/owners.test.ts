@@ -56,6 +56,14 @@ const toOwners = async (org: number): Promise<Delivery[]> =>
 const attemptOf = (org: number, { id, attempts }: Delivery): Promise<void> =>
   attempt({ organizationId: org, deliveryId: id, channelId: 0, attempt: attempts + 1 });
 
+/** Makes the last of the thirty attempts of the only message to an owner, as if those before had failed. */
+const failForGood = async (org: number): Promise<void> => {
+  const [row] = await toOwners(org);
+  const made = { attempts: 29, failedAttempts: 29 };
+  await table.update(deliveries.key(org, row?.id ?? 0), { set: made });
+  if (row !== undefined) await attemptOf(org, { ...row, ...made });
+};
+
 /** Makes the attempts of all messages in the queue, and gives whom owners' mails went to. */
 const sendAll = async (): Promise<string[]> => {
   for (const message of await takeMessages("deliveries")) await attempt(message);
@@ -220,15 +228,15 @@ describe("a channel that tells owners", () => {
 
 describe("by hand", () => {
   test("each person gets one message, the log one entry; the next day others", async () => {
-    const org = await organizationOf(40);
-    await scan(org, inBreaches(40, "Alpha", "Beta"));
+    const org = await organizationOf(30);
+    await scan(org, inBreaches(30, "Alpha", "Beta"));
     const ids = (await findingsOf(org)).map(({ id }) => id);
-    expect(await tell(org, [...ids, ...ids])).toBe(40);
-    expect(await sendAll()).toHaveLength(40);
+    expect(await tell(org, [...ids, ...ids])).toBe(30);
+    expect(await sendAll()).toHaveLength(30);
     expect(await tell(org, ids)).toBe(0);
     const summaries = (await rowsOf(org, entries)).filter(({ action }) => action === "findings.told");
     expect(summaries.map(({ summary }) => summary)).toEqual([
-      "Told the owners of 40 addresses of their findings",
+      "Told the owners of 30 addresses of their findings",
     ]);
     letDayPass();
     expect(await tell(org, ids.slice(0, 1))).toBe(1);
@@ -258,11 +266,11 @@ describe("by hand", () => {
   });
 
   test("two requests at once, and one that is killed and repeated, tell each person once", async () => {
-    const org = await organizationOf(60);
-    await scan(org, inBreaches(60, "Alpha"));
+    const org = await organizationOf(40);
+    await scan(org, inBreaches(40, "Alpha"));
     const counts = await Promise.all([tell(org), tell(org), tell(org)]);
-    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(60);
-    expect(await sendAll()).toHaveLength(60);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(40);
+    expect(await sendAll()).toHaveLength(40);
     letDayPass();
     let seen = 0;
     const restore = intercept<Request>("build", (next) => async (sent) => {
@@ -279,7 +287,7 @@ describe("by hand", () => {
     expect(await tell(org)).toBe(0);
     const told = (await toOwners(org)).map(({ event }) => event.type === "owner" && event.email.id);
     expect([...Map.groupBy(told, (id) => id).values()].filter(({ length }) => length !== 2)).toEqual([]);
-    expect(told).toHaveLength(120);
+    expect(told).toHaveLength(80);
     expect((await audit(org)).differences).toEqual([]);
   });
 });
@@ -389,10 +397,7 @@ describe("a message on its way", () => {
     const { org } = await toldBut(async () => {
       mails.refused = (address) => address.endsWith(`@${domain}`);
     });
-    for (let count = 1; count < 30; count++) {
-      const [now] = await toOwners(org);
-      if (now !== undefined) await attemptOf(org, now);
-    }
+    await failForGood(org);
     mails.refused = () => false;
     letDayPass();
     expect(await tell(org)).toBe(1);
@@ -413,10 +418,7 @@ describe("a message on its way", () => {
     const email = { id: finding?.emailId ?? 0, email: `user0@${domain}` };
     const waitsFor = { reason: "another attempt", until: row?.dueAt };
     expect((await stateOf(org, email)).lastMessage).toMatchObject({ status: "retrying", waitsFor });
-    for (let count = 1; count < 30; count++) {
-      const [now] = await toOwners(org);
-      if (now !== undefined) await attemptOf(org, now);
-    }
+    await failForGood(org);
     expect((await toOwners(org))[0]).toMatchObject({ status: "not delivered", attempts: 30 });
     expect((await audit(org)).differences).toEqual([]);
     const all = await channels.list(org);
