@@ -16,6 +16,7 @@ import { readContent } from "../../shared/alerting/senders/summary.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import { lookUpStepSeconds } from "../../shared/contract/scan-timing.ts";
 import { findings } from "../../shared/findings/record.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
@@ -27,9 +28,11 @@ import { addFindings, idsInNewBlock } from "../findings/acknowledgements/finding
 import {
   createOrganization,
   invocation,
+  lookUpCount,
   onTableRequest,
   readScan,
   runChecks,
+  runLookUps,
   startAndPlan,
   takeMessages,
 } from "../scanning/in-process-workers.ts";
@@ -77,6 +80,26 @@ describe("one message for a scan", () => {
     expect(mails.subjects).toEqual(Array(4).fill(expect.stringMatching(/^Low: .+ of 1 person at Test$/)));
     const addresses = mails.texts.map((text) => /user\d@acme\.example/.exec(text)?.[0]);
     expect(addresses.toSorted()).toEqual([0, 1, 2, 3].map((index) => `user${index}@${domain}`));
+    await expectEachToldOnce(org, channelId);
+  });
+
+  test("of addresses that are looked up one by one, the first are told after a step of them", async () => {
+    const single = "single.example";
+    const org = await createOrganization({ [single]: 60 });
+    await startAndPlan(org);
+    await runLookUps();
+    const channelId = await createChannel(org);
+    for (let index = 0; index < 60; index++) workers.accounts[`user${index}@${single}`] = ["Alpha"];
+    await startAndPlan(org);
+    // A worker that has time for one step.
+    await runLookUps(lookUpStepSeconds - 1);
+    await sendAll();
+    expect(mails.subjects).toHaveLength(4);
+    expect(lookUpCount(workers)).toBe(60 + 25);
+    await runLookUps();
+    await sendAll();
+    expect(mails.subjects).toHaveLength(5);
+    expect(mails.texts[4]).toContain("New in all: 60 findings of 60 people.");
     await expectEachToldOnce(org, channelId);
   });
 
