@@ -175,7 +175,7 @@ describe("the status of a response decides:", () => {
         socket.write(line.slice(0, 10));
         setTimeout(() => socket.write(line.slice(10) + rest), 20);
       });
-      expect([line, (await send(origin, 1)).result]).toEqual([line, expected]);
+      expect([line, (await send(origin)).result]).toEqual([line, expected]);
       await expect.poll(() => connections.size).toBe(0);
     }
   });
