@@ -51,12 +51,6 @@ export const open = async (org: number, channel: Channel): Promise<ChannelForm> 
   return { channel: place.kind, config } as ChannelForm;
 };
 
-/** Whether the newest key has sealed what is secret of a channel. */
-const isSealed = async (channel: Channel): Promise<boolean> => {
-  if (channel.channel === "email") return true;
-  return channel.sealed.startsWith(`${format}.${(await sealingKey()).id}.`);
-};
-
 const opened = (bytes: Buffer, key: Buffer, place: Place): unknown => {
   try {
     return decrypt(bytes, key, boundTo(place));
@@ -96,11 +90,12 @@ export const sealAll = async (org: number): Promise<Sealing> => {
   return sealing;
 };
 
-/** Whether it was sealed; false also for a channel that is gone. */
+/** Whether it was sealed; false also for a channel that is gone, has no secret, or was sealed by the newest key. */
 const sealOne = (org: number, id: number): Promise<boolean> =>
   withOptimisticRetry(async () => {
     const channel = await channels.get(org, id);
-    if (channel === undefined || (await isSealed(channel))) return false;
+    if (channel === undefined || channel.channel === "email") return false;
+    if (channel.sealed.startsWith(`${format}.${(await sealingKey()).id}.`)) return false;
     const stored = await seal(org, id, await open(org, channel));
     await table.transact([
       {

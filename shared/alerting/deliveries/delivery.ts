@@ -155,28 +155,26 @@ export type Raised = { writes: MemberWrite[]; messages: (Sending & { message: Me
 export const reserveIds = (org: number, count: number): Promise<Reserved[]> =>
   reserve(org, "DELIVERY", count);
 
-/**
- * Prepares one delivery for each pair of an event and a channel that wants it. Takes their ids off `ids`, and
- * reserves what is missing there.
- */
-export const raise = async (
+/** Prepares one delivery for each pair of an event and a channel that wants it. */
+export const raise = (
   org: number,
   channels: readonly Channel[],
   events: readonly AlertEvent[],
-  ids: Reserved[] = [],
 ): Promise<Raised> =>
   raiseFor(
     org,
     events.flatMap((event) =>
       channels.filter((channel) => wants(channel, typeOf(event))).map((channel) => ({ event, channel })),
     ),
-    ids,
   );
 
 /** An event for a channel. `scans`: of a gathered one; `until`: it is not sent before, ISO 8601. */
 export type Wanted = { event: AlertEvent; channel: Channel; scans?: Set<number>; until?: string };
 
-/** Prepares one delivery for each given pair, whatever the channels' notification flags say. What is sent later has no message. */
+/**
+ * Prepares one delivery for each given pair, whatever the channels' notification flags say. What is sent later has no message. Takes their
+ * ids off `ids`, and reserves what is missing there.
+ */
 export const raiseFor = async (
   org: number,
   wanted: readonly Wanted[],

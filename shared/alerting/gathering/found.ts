@@ -2,7 +2,7 @@ import { chunk } from "../../aws/table/chunk.ts";
 import { type FindingGroup, type FindingRecord, findings } from "../../findings/record.ts";
 import { blockOf, blockSize } from "../../lists/blocks.ts";
 import { levelOf } from "../../monitoring/hibp/severity.ts";
-import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
+import { type Severity, severities } from "../../monitoring/hibp/severity-schema.ts";
 
 /** Blocks read at the same time. */
 const concurrency = 8;
@@ -29,12 +29,7 @@ export const foundIn = async (org: number, scanIds: ReadonlySet<number>, from = 
   const countOf = (severity: Severity): number =>
     findings.sum(directory, (group) => isOfScan(group) && group.severity === levelOf(severity));
   return {
-    bySeverity: {
-      critical: countOf("critical"),
-      high: countOf("high"),
-      medium: countOf("medium"),
-      low: countOf("low"),
-    },
+    bySeverity: Object.fromEntries(severities.map((each) => [each, countOf(each)])) as Found["bySeverity"],
     isWhole: blocks.length <= maximumBlocks,
     rows: async function* () {
       for (const part of chunk(blocks.slice(0, maximumBlocks), concurrency)) {

@@ -75,6 +75,17 @@ const legalNext = {
 type Posts = { count: number; isOpen: boolean; isAccepted: boolean; told: string };
 type Act = () => Promise<unknown>;
 
+/** Workers that run at the same time. */
+const concurrency = 20;
+
+const runAll = async (acts: readonly Act[]): Promise<void> => {
+  const waiting = [...acts];
+  const work = async (): Promise<void> => {
+    for (let act = waiting.shift(); act !== undefined; act = waiting.shift()) await act();
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+};
+
 export type Result = {
   /** Channel name → status → deliveries at the end. */
   labels: Record<string, Record<string, number>>;
@@ -133,7 +144,7 @@ class Simulation {
       for (let round = 0; !this.#isOver() && this.#now() < longest; round++) {
         const name = `round ${round}`;
         const attempts = await this.#attempts(name);
-        await Promise.all([...this.#planned(name), ...attempts].map((act) => act()));
+        await runAll([...this.#planned(name), ...attempts]);
         await this.#check();
         vi.setSystemTime(Date.now() + this.#chance.pick(steps, name));
       }
@@ -199,11 +210,7 @@ class Simulation {
       (name: string, act: Act): Act =>
       () =>
         this.#workers.run(`${round}, ${name}`, act);
-    const acts: Act[] = [];
-    for (; this.#raised < this.#events && (30 * this.#raised) / this.#events <= this.#now(); this.#raised++) {
-      const event = this.#raised;
-      acts.push(run(`event ${event}`, () => this.#raise(event)));
-    }
+    const acts: Act[] = [() => this.#raiseEvents(round)];
     if (!this.#workers.strikes("re-dispatch: missed", round))
       acts.push(run("re-dispatch", () => redispatch(invocation())));
     if (this.#now() >= 5 && this.#now() < 30) acts.push(run("removal", () => this.#removeChannel()));
@@ -223,6 +230,14 @@ class Simulation {
       acts.push(run(`retry ${id}`, () => redeliver(this.#org, channelId, id, ["retrying", "not delivered"])));
     }
     return acts;
+  }
+
+  /** One after the other: each writes the same rows of the directory. */
+  async #raiseEvents(round: string): Promise<void> {
+    for (; this.#raised < this.#events && (30 * this.#raised) / this.#events <= this.#now(); this.#raised++) {
+      const event = this.#raised;
+      await this.#workers.run(`${round}, event ${event}`, () => this.#raise(event));
+    }
   }
 
   async #raise(event: number): Promise<void> {
