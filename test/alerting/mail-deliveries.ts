@@ -1,5 +1,6 @@
 /** E-mail channels, their deliveries, and a mail server that notes whom SES is asked to send to. */
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
+import type { SendEmailCommandInput } from "@aws-sdk/client-sesv2";
 import { afterAll, beforeAll, beforeEach, vi } from "vitest";
 import { listenOn } from "../../local/loopback.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
@@ -17,6 +18,7 @@ export const settings = {
 };
 
 export const mails = {
+  requests: [] as { url: string | undefined; body: SendEmailCommandInput }[],
   /** Whom messages went to, in their order. */
   received: [] as string[],
   subjects: [] as string[],
@@ -27,6 +29,10 @@ export const mails = {
   refused: (_address: string): boolean => false,
   /** Whose messages are beyond SES's rate. */
   throttled: (_address: string): boolean => false,
+  /** What SES answers instead. */
+  answer: undefined as RequestListener | undefined,
+  /** Open connections to SES. */
+  connections: new Set<unknown>(),
 };
 
 /** Runs the mail server for the tests of a file. */
@@ -38,6 +44,8 @@ export const useMailServer = (): void => {
       for await (const part of request) body += part;
       response.setHeader("content-type", "application/json");
       const { Destination, Content } = JSON.parse(body);
+      mails.requests.push({ url: request.url, body: JSON.parse(body) });
+      if (mails.answer !== undefined) return mails.answer(request, response);
       const [address] = Destination.ToAddresses;
       if (mails.refused(address))
         return response.writeHead(400, { "x-amzn-errortype": "MessageRejected" }).end("{}");
@@ -53,14 +61,15 @@ export const useMailServer = (): void => {
       response.end(JSON.stringify({ MessageId: "1" }));
     });
     const listening = await listenOn(server);
-    ({ close } = listening);
+    close = listening.close;
+    mails.connections = listening.connections;
     vi.stubEnv("AWS_ENDPOINT_URL_SESV2", `http://127.0.0.1:${listening.port}`);
     vi.stubEnv("SENDER_EMAIL", "alerts@acme.example");
   }, 60_000);
   beforeEach(() => {
     const none = () => false;
-    const empty = { received: [], subjects: [], texts: [], deliveryIds: [], references: [] };
-    Object.assign(mails, { ...empty, refused: none, throttled: none });
+    const empty = { requests: [], received: [], subjects: [], texts: [], deliveryIds: [], references: [] };
+    Object.assign(mails, { ...empty, refused: none, throttled: none, answer: undefined });
   });
   afterAll(() => close?.());
 };

@@ -1,11 +1,10 @@
-import { createServer, type RequestListener } from "node:http";
-import type { SendEmailCommandInput } from "@aws-sdk/client-sesv2";
+import type { RequestListener } from "node:http";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { listenOn } from "../../local/loopback.ts";
-import { messageOf, send } from "../../shared/alerting/senders/mail.ts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { messageOf, send as sendTo } from "../../shared/alerting/senders/mail.ts";
 import { noticeOf } from "../../shared/alerting/senders/notice.ts";
 import type { Report } from "../../shared/alerting/senders/report.ts";
+import { mails, useMailServer } from "./mail-deliveries.ts";
 import {
   ada,
   breachReport,
@@ -240,44 +239,21 @@ describe("text from upstream and from users", () => {
 
 describe("sending", () => {
   const notice = noticeOf(breachReport([{}]), { organizationName: "Acme" });
-  let answer: RequestListener;
-  let received: { url: string | undefined; body: SendEmailCommandInput }[];
-  let close: () => Promise<void>;
-  let connections: Set<unknown>;
-
-  beforeEach(async () => {
-    received = [];
-    answer = (_request, response) => response.end(JSON.stringify({ MessageId: "1" }));
-    const server = createServer(async (request, response) => {
-      let body = "";
-      for await (const chunk of request) body += chunk;
-      received.push({ url: request.url, body: JSON.parse(body) });
-      response.setHeader("content-type", "application/json");
-      answer(request, response);
-    });
-    const listening = await listenOn(server);
-    ({ close, connections } = listening);
-    vi.stubEnv("AWS_ENDPOINT_URL_SESV2", `http://127.0.0.1:${listening.port}`);
+  useMailServer();
+  beforeAll(() => {
     vi.stubEnv("AWS_REGION", "us-east-1");
     vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
-    vi.stubEnv("SENDER_EMAIL", "alerts@acme.example");
-    // The module keeps its client, and each test needs a client for its own server.
-    vi.resetModules();
   });
-  afterEach(async () => {
+  afterAll(() => {
     vi.unstubAllEnvs();
-    await close();
   });
 
-  const toRecipients = (addresses: readonly string[]) =>
-    addresses.map((email, index) => ({ email, token: `1.name.${index}` }));
-  const dashboardUrl = "https://monitor.example/api/app";
-  /** Whom the last call of `sendAfresh` reached. */
+  /** Whom the last call of `send` reached. */
   let reached: readonly string[] = [];
-  const sendAfresh = async (addresses: string[]) => {
-    const mail = await import("../../shared/alerting/senders/mail.ts");
-    const result = await mail.send(toRecipients(addresses), 41, notice, dashboardUrl);
+  const send = async (addresses: string[]) => {
+    const recipients = addresses.map((email, index) => ({ email, token: `1.name.${index}` }));
+    const result = await sendTo(recipients, 41, notice, "https://monitor.example/api/app");
     const { reached: addressesReached = [], ...outcome } = result;
     reached = addressesReached;
     return outcome;
@@ -292,18 +268,16 @@ describe("sending", () => {
   test("without a sender fails with a reason", async () => {
     for (const sender of [undefined, ""]) {
       vi.stubEnv("SENDER_EMAIL", sender);
-      expect(await send(toRecipients(["ada@acme.example"]), 41, notice, dashboardUrl)).toEqual({
-        failure: "e-mail sending is not set up",
-        reached: [],
-      });
+      expect(await send(["ada@acme.example"])).toEqual({ failure: "e-mail sending is not set up" });
     }
-    expect(received).toEqual([]);
+    vi.stubEnv("SENDER_EMAIL", "alerts@acme.example");
+    expect(mails.requests).toEqual([]);
   });
 
   test("to one recipient names the recipient, the sender and the delivery", async () => {
-    expect(await sendAfresh(["ada@acme.example"])).toEqual({ status: 200 });
-    expect(received).toHaveLength(1);
-    expect(received[0]).toMatchObject({
+    expect(await send(["ada@acme.example"])).toEqual({ status: 200 });
+    expect(mails.requests).toHaveLength(1);
+    expect(mails.requests[0]).toMatchObject({
       url: "/v2/email/outbound-emails",
       body: {
         FromEmailAddress: "Breach Monitor <alerts@acme.example>",
@@ -331,24 +305,19 @@ describe("sending", () => {
 
   test("to several recipients is a message to each, with a link of its own", async () => {
     const recipients = Array.from({ length: 20 }, (_, index) => `p${index}@acme.example`);
-    expect(await sendAfresh(recipients)).toEqual({ status: 200 });
-    expect(received.flatMap(({ body }) => body.Destination?.ToAddresses).sort()).toEqual(recipients.sort());
+    expect(await send(recipients)).toEqual({ status: 200 });
+    expect(mails.received.sort()).toEqual(recipients.sort());
     expect(reached.toSorted()).toEqual(recipients);
-    const links = received.map(
-      ({ body }) => /Unsubscribe: (\S+)\n/.exec(body.Content?.Simple?.Body?.Text?.Data ?? "")?.[1],
-    );
+    const links = mails.texts.map((text) => /Unsubscribe: (\S+)\n/.exec(text)?.[1]);
     expect(new Set(links).size).toBe(recipients.length);
     expect(links[0]).toMatch(/^https:\/\/monitor\.example\/api\/app\/recipient#1\.name\.\d+$/);
   });
 
   test("of which one is refused reaches the others, and fails", async () => {
-    answer = (request, response) => {
-      if (JSON.stringify(received.at(-1)).includes("p1@")) refuse("MessageRejected")(request, response);
-      else response.end(JSON.stringify({ MessageId: "1" }));
-    };
+    mails.refused = (address) => address.startsWith("p1@");
     const failure = "message rejected: sender or recipient not verified, or content refused";
     const addresses = ["p0@acme.example", "p1@acme.example", "p2@acme.example"];
-    expect(await sendAfresh(addresses)).toEqual({ failure });
+    expect(await send(addresses)).toEqual({ failure });
     expect(reached.toSorted()).toEqual(["p0@acme.example", "p2@acme.example"]);
   });
 
@@ -358,30 +327,30 @@ describe("sending", () => {
     ["AccessDeniedException", "not permitted to send from the sender's address"],
     ["SomethingNew", "e-mail service failed"],
   ])("that SES refuses with %s fails once, with a reason without addresses", async (name, failure) => {
-    answer = refuse(name);
-    expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure });
-    expect(received).toHaveLength(1);
+    mails.answer = refuse(name);
+    expect(await send(["ada@acme.example"])).toEqual({ failure });
+    expect(mails.requests).toHaveLength(1);
   });
 
   test.each(["TooManyRequestsException", "LimitExceededException", "ThrottlingException"])(
     "that SES throttles (%s) may be repeated later",
     async (name) => {
-      answer = refuse(name);
+      mails.answer = refuse(name);
       const outcome = { failure: "limit of e-mail sending reached", retryAfterSeconds: 0 };
-      expect(await sendAfresh(["ada@acme.example"])).toEqual(outcome);
-      expect(received).toHaveLength(1);
+      expect(await send(["ada@acme.example"])).toEqual(outcome);
+      expect(mails.requests).toHaveLength(1);
     },
   );
 
   test("is not repeated within an attempt when SES fails", async () => {
-    answer = (_request, response) => response.writeHead(500).end("{}");
-    expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure: "e-mail service failed" });
-    expect(received).toHaveLength(1);
+    mails.answer = (_request, response) => response.writeHead(500).end("{}");
+    expect(await send(["ada@acme.example"])).toEqual({ failure: "e-mail service failed" });
+    expect(mails.requests).toHaveLength(1);
   });
 
   test("fails when SES cannot be reached", async () => {
-    await close();
-    expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure: "e-mail service failed" });
+    mails.answer = (request) => request.socket.destroy();
+    expect(await send(["ada@acme.example"])).toEqual({ failure: "e-mail service failed" });
   });
 
   test("goes out after any number of milliseconds of an attempt", async () => {
@@ -390,23 +359,23 @@ describe("sending", () => {
       const begin = Date.now();
       const clock = vi.spyOn(Date, "now").mockReturnValueOnce(begin);
       clock.mockReturnValueOnce(begin + passed);
-      expect(await sendAfresh(["ada@acme.example"])).toEqual({ status: 200 });
+      expect(await send(["ada@acme.example"])).toEqual({ status: 200 });
       clock.mockRestore();
     }
   });
 
   test("ends after 10 seconds, together with its connection", async () => {
-    answer = () => undefined;
+    mails.answer = () => undefined;
     const { timeout } = AbortSignal;
     const timer = vi
       .spyOn(AbortSignal, "timeout")
       .mockImplementation((time) => timeout(Math.round(time / 50)));
-    expect(await sendAfresh(["ada@acme.example"])).toEqual({ failure: "timeout" });
+    expect(await send(["ada@acme.example"])).toEqual({ failure: "timeout" });
     const [[milliseconds = 0] = []] = timer.mock.calls;
     expect(milliseconds).toBeGreaterThan(5_000);
     expect(milliseconds).toBeLessThanOrEqual(10_000);
     timer.mockRestore();
-    await expect.poll(() => connections.size).toBe(0);
+    await expect.poll(() => mails.connections.size).toBe(0);
   });
 });
 
