@@ -83,7 +83,7 @@ describe("one message for a scan", () => {
     await expectEachToldOnce(org, channelId);
   });
 
-  test("of addresses that are looked up one by one, the first are told after a step of them", async () => {
+  test("of addresses that are looked up one by one, the first are told after a step", async () => {
     const single = "single.example";
     const org = await createOrganization({ [single]: 60 });
     await startAndPlan(org);
@@ -167,7 +167,7 @@ describe("one message for a scan", () => {
   });
 
   test.each([true, false])(
-    "a channel with the grouping address, and a webhook, get an event for each e-mail (first scan: %s)",
+    "each e-mail is an event for a webhook, and if a channel wants it (first scan: %s)",
     async (first) => {
       const org = await organizationOf(10, { first });
       const single = await createChannel(org, { grouping: "address" });
@@ -472,7 +472,7 @@ describe("a channel that becomes a webhook", () => {
   });
 });
 
-test("what is gathered waits while the channel is disabled, and goes out once it is enabled", async () => {
+test("what is gathered waits while the channel is disabled, and then goes out", async () => {
   const org = await organizationOf(20);
   const channelId = await createChannel(org);
   workers.breached[domain] = inBreaches(12, "Alpha");

@@ -32,7 +32,7 @@ const removedChannelWith = async (count: number) => {
   };
 };
 
-test("a history of more deliveries than a transaction takes is deleted, at once or later", async () => {
+test("a history of more deliveries than a transaction takes is deleted in steps", async () => {
   const channel = await removedChannelWith(150);
   expect(await channel.count()).toBe(150);
   let calls = 0;
