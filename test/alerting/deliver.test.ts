@@ -160,6 +160,7 @@ test.each([
   ["slack", { status: 403, text: "some proxy" }],
   ["slack", { status: 500, text: "rollup_error" }],
   ["webhook", { status: 404 }],
+  ["webhook", { status: 429, retryAfter: "30" }],
   ["webhook", { status: 410, text: "channel_is_archived" }],
 ] as const)("a %s channel tries again after %j", async (kind, response) => {
   const delivery = await deliveryFor(kind);
@@ -279,13 +280,6 @@ test.each([
   await attempt();
   expect(await noticesOfFailures()).toHaveLength(2);
   await takeMessages("deliveries");
-});
-
-test("a 429 of a webhook's receiver counts as a failed attempt", async () => {
-  const delivery = await deliveryFor("webhook");
-  responses = [{ status: 429, retryAfter: "30" }];
-  await delivery.deliver(1);
-  expect(await delivery.row()).toMatchObject({ status: "retrying", attempts: 1, failureReason: "HTTP 429" });
 });
 
 test("deliveries of an organization without a subscription wait, a day at most", async () => {

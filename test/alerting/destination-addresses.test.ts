@@ -1,25 +1,15 @@
-import { getServers, setServers } from "node:dns";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseDestination, resolveDestination } from "../../shared/alerting/senders/destination.ts";
-import { type Answer, type NameServer, type RecordType, startNameServer } from "./name-server.ts";
-
-const originalServers = getServers();
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  setServers(originalServers);
-  await Promise.all(closing.splice(0).map((close) => close()));
-});
+import type { Answer, RecordType } from "./name-server.ts";
+import { resolveNames } from "./outbound/set-up.ts";
 
 describe("resolveDestination", () => {
   async function resolveWith(answer: (query: { name: string; type: RecordType }) => Answer, seconds = 60) {
-    const server: NameServer = await startNameServer(answer);
-    closing.push(server.close);
-    setServers([server.address]);
+    const { queries } = await resolveNames(answer);
     const parsed = parseDestination("https://hooks.acme.io/");
     if (!parsed.ok) throw new Error(parsed.reason);
     const result = await resolveDestination(parsed, { signal: AbortSignal.timeout(seconds * 1000) });
-    return { result, queries: server.queries };
+    return { result, queries };
   }
 
   test("returns the addresses of one A and one AAAA query, IPv4 first", async () => {

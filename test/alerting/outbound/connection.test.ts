@@ -1,13 +1,22 @@
 import dns from "node:dns";
+import { readFileSync } from "node:fs";
 import net, { createServer } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { describe, expect, test, vi } from "vitest";
-import { startReceiver } from "../../../local/harness/receiver.ts";
+import { type Certificate, startReceiver } from "../../../local/harness/receiver.ts";
 import { listenOn } from "../../../local/loopback.ts";
 import { parseDestination, resolveDestination } from "../../../shared/alerting/senders/destination.ts";
-import { loopbackCertificate, otherHostCertificate } from "../certificates.ts";
 import type { RecordType } from "../name-server.ts";
 import { allow, closing, receive, resolveNames, send, trust } from "./set-up.ts";
+
+const readCertificate = (name: string): Certificate => {
+  const read = (kind: string) =>
+    readFileSync(new URL(`../../cases/${name}.${kind}.pem`, import.meta.url), "utf8");
+  return { cert: read("cert"), key: read("key") };
+};
+/** Self-signed: one for localhost and 127.0.0.1, one for another host. */
+const loopbackCertificate = readCertificate("loopback-test");
+const otherHostCertificate = readCertificate("other-host-test");
 
 describe("TLS", () => {
   test("an untrusted certificate is refused, even if the environment allows it", async () => {
