@@ -167,7 +167,7 @@ describe("one message for a scan", () => {
   });
 
   test.each([true, false])(
-    "each e-mail is an event for a webhook, and if a channel wants it (first scan: %s)",
+    "webhooks and the grouping address get an event for each (first scan: %s)",
     async (first) => {
       const org = await organizationOf(10, { first });
       const single = await createChannel(org, { grouping: "address" });
@@ -186,9 +186,9 @@ describe("one message for a scan", () => {
       ["address", "scan"],
       ["day", "address"],
     ] as const) {
-      const org = await organizationOf(12, { perBlock: 1 });
+      const org = await organizationOf(8, { perBlock: 1 });
       const channelId = await createChannel(org, { grouping: before });
-      workers.breached[domain] = inBreaches(12, "Alpha");
+      workers.breached[domain] = inBreaches(8, "Alpha");
       await startAndPlan(org);
       const [first, ...rest] = await takeMessages("scan-checks");
       expect(rest.length).toBeGreaterThan(0);
@@ -217,9 +217,9 @@ describe("the first scan", () => {
   });
 
   test("is summed up as checked only where it was", async () => {
-    const org = await organizationOf(12, { first: true, perBlock: 1 });
+    const org = await organizationOf(8, { first: true, perBlock: 1 });
     await createChannel(org);
-    workers.breached[domain] = inBreaches(12, "Alpha");
+    workers.breached[domain] = inBreaches(8, "Alpha");
     const scanId = await startAndPlan(org);
     const [first] = await takeMessages("scan-checks");
     if (first !== undefined) await check(first, invocation());
@@ -438,9 +438,9 @@ describe("a channel that becomes a webhook", () => {
   test.each(["scan", "week"] as const)(
     "while a scan runs, grouped by %s, gets its events",
     async (grouping) => {
-      const org = await organizationOf(12, { perBlock: 1 });
+      const org = await organizationOf(8, { perBlock: 1 });
       const channelId = await createChannel(org, { grouping });
-      workers.breached[domain] = inBreaches(12, "Alpha");
+      workers.breached[domain] = inBreaches(8, "Alpha");
       await startAndPlan(org);
       const [first, ...rest] = await takeMessages("scan-checks");
       expect(rest.length).toBeGreaterThan(0);
@@ -450,7 +450,7 @@ describe("a channel that becomes a webhook", () => {
       await tell(org, channelId);
       await tell(org, channelId);
       const rows = await deliveriesOf(org, channelId);
-      expect(rows.map(({ event }) => event.type)).toEqual(Array(12).fill("breach"));
+      expect(rows.map(({ event }) => event.type)).toEqual(Array(8).fill("breach"));
       await expectEachToldOnce(org, channelId);
     },
   );

@@ -112,16 +112,16 @@ const idsIn = (messages: Message<"deliveries">[], org: number): number[] =>
 const sent = async (org: number): Promise<number[]> => idsIn(await takeMessages("deliveries"), org);
 
 test("due deliveries of both queues take a write each and a tenth of a request, once", async () => {
-  const { org, ids } = await makeDue(200);
-  const retried = ids.slice(0, 60);
+  const { org, ids } = await makeDue(120);
+  const retried = ids.slice(0, 40);
   for (const id of retried) await table.update(deliveries.key(org, id), { set: { attempts: 3 } });
   const capacity = recordCapacity();
   await redispatch(invocation());
   // Ten of a shard may be of both queues.
-  expect(sendings).toBeLessThanOrEqual(2 * (200 / 10));
+  expect(sendings).toBeLessThanOrEqual(2 * (120 / 10));
   const queries = dueShardsOf("DELIVERY").length;
-  expect(capacity.take().calls).toBe(200 + queries);
-  expect(await sent(org)).toEqual(ids.slice(60));
+  expect(capacity.take().calls).toBe(120 + queries);
+  expect(await sent(org)).toEqual(ids.slice(40));
   const retries = await takeMessages("delivery-retries");
   expect(idsIn(retries, org)).toEqual(retried);
   expect(new Set(retries.map(({ attempt }) => attempt))).toEqual(new Set([4]));

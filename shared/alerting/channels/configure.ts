@@ -43,6 +43,7 @@ export const create = async (
   const counted = await table.get<{ channels: number }>(keys.channelCount(org));
   if (counted !== undefined && counted.channels >= maximumChannels) throw new Refusal("channelLimitReached");
   const [id, slot] = await Promise.all([drawId("CHANNEL"), activity.slot(org)]);
+  const { channel: _, config: __, ...flags } = input;
   const stored = await seal(org, id, normalized(input));
   await table.transact([
     ...also(id),
@@ -53,7 +54,7 @@ export const create = async (
       refusal: "channelLimitReached",
     },
     {
-      put: { ...keys.channel(org, id), ...flagsOf(input), ...stored, id, createdAt: slot.createdAt },
+      put: { ...keys.channel(org, id), ...flags, ...stored, id, createdAt: slot.createdAt },
       if: absent,
     },
     ...activity.writes(org, slot, {
@@ -123,8 +124,6 @@ export const change = (
     ]);
     return told.messages;
   });
-
-const flagsOf = ({ channel: _, config: __, ...flags }: Flags & ChannelForm): Flags => flags;
 
 /** The flags that a patch sets to another value. */
 const changedFlags = (row: Channel, patch: { [Flag in keyof Flags]?: boolean | undefined }): Partial<Flags> =>

@@ -14,7 +14,7 @@ import { channelOf, ownersChannel } from "../owners/owner.ts";
 import { payloadOf } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
 import { breachesInTitle, titleOf } from "../senders/title.ts";
-import { type Delivery, deliveries, typeOf, waitsForOf } from "./delivery.ts";
+import { type Delivery, deliveries, isOfChannel, typeOf, waitsForOf } from "./delivery.ts";
 import type { DeliveryInFull, DeliveryStatus, ListedDelivery } from "./delivery-schema.ts";
 
 const shownAttributes = [
@@ -133,16 +133,14 @@ export const page = async (
   { status, limit, offset }: Query,
 ): Promise<{ rows: Shown[]; total: number }> => {
   if (status !== undefined) return pageOfStatus(org, channelId, { status, limit, offset });
-  const matches = isOfChannel(channelId);
-  const attributes = shownAttributes;
-  const { items, total } = await deliveries.page(org, { limit, offset, matches, attributes });
+  const { items, total } = await deliveries.page(org, {
+    limit,
+    offset,
+    matches: isOfChannel(channelId),
+    attributes: shownAttributes,
+  });
   return { rows: items, total };
 };
-
-const isOfChannel =
-  (channelId: number) =>
-  (group: { channelId: number }): boolean =>
-    group.channelId === channelId;
 
 /** Blocks read at the same time. */
 const concurrency = 16;

@@ -125,21 +125,26 @@ export const waitsForOf = (
   return status === "retrying" && lease === undefined ? { reason: "another attempt", until: dueAt } : null;
 };
 
+export const isOfChannel =
+  (channelId: number) =>
+  (group: { channelId: number }): boolean =>
+    group.channelId === channelId;
+
 /** All deliveries of a channel, newest first, block by block. Blocks without any are not read. */
 export async function* ofChannel(org: number, channelId: number): AsyncGenerator<Delivery[]> {
-  const isOfChannel = (group: { channelId: number }) => group.channelId === channelId;
-  const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel);
+  const isIts = isOfChannel(channelId);
+  const blocks = deliveries.blocks(await deliveries.directory(org), isIts);
   for (const block of blocks.reverse()) {
     const rows = await deliveries.members(org, block);
-    yield rows.filter((row) => isOfChannel(deliveries.groupOf(row))).reverse();
+    yield rows.filter((row) => isIts(deliveries.groupOf(row))).reverse();
   }
 }
 
-/** The write that counts a delivery as given up (`by` 1) or no longer (-1), for the transaction that changes its status. */
+/** The write that counts so many more deliveries of this one's channel as given up, for the transaction that changes their status. */
 export const countNotDelivered = (
   org: number,
   { id, group }: Pick<Delivery, "id" | "group">,
-  by: 1 | -1,
+  by: number,
 ): Write[] =>
   counts.writes(org, {
     notDelivered: { channelId: deliveries.groupOf({ group }).channelId, by, deliveryId: id },

@@ -7,7 +7,7 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import * as counts from "../../monitoring/counts/counts.ts";
 import { remove } from "../channels/remove.ts";
-import { type Delivery, deliveries, ofChannel } from "./delivery.ts";
+import { countNotDelivered, type Delivery, deliveries, ofChannel } from "./delivery.ts";
 import { enqueueAlerts } from "./enqueue.ts";
 
 /** A transaction deletes deliveries of one block, and so writes one row of the directory besides, and one of counts. */
@@ -76,7 +76,5 @@ const deleteRows = async (org: number, rows: readonly Delivery[]): Promise<void>
 const countDeleted = (org: number, rows: readonly Delivery[]): Write[] => {
   const givenUp = rows.filter(({ status }) => status === "not delivered");
   const [first] = givenUp;
-  if (first === undefined) return [];
-  const { channelId } = deliveries.groupOf(first);
-  return counts.writes(org, { notDelivered: { channelId, by: -givenUp.length, deliveryId: first.id } });
+  return first === undefined ? [] : countNotDelivered(org, first, -givenUp.length);
 };

@@ -55,7 +55,12 @@ const plans: Record<
 };
 
 /** When people retry some deliveries of the channel `dead`, before and after these are given up. */
-const retriesByHand = [18, 33, 85, 95];
+const retriesByHand = [18, 33, 85, 95].map((at) => ({ at }));
+const switches = [
+  { at: 5, name: "disabled", isEnabled: false },
+  { at: 8, name: "abandoned", isEnabled: false },
+  { at: 35, name: "disabled", isEnabled: true },
+];
 const longest = 300;
 
 /** From one round to the next. */
@@ -115,12 +120,13 @@ class Simulation {
   #org = 0;
   readonly #channels = new Map<string, channels.Channel>();
   #raised = 0;
-  /** Retries by hand that are still to come. */
+  /** What is still to come. */
   readonly #retries = [...retriesByHand];
+  readonly #switches = [...switches];
   readonly #retried = new Set<number>();
   #removedAt = Number.POSITIVE_INFINITY;
   #late: { at: number; message: Message<"deliveries"> }[] = [];
-  /** Deliveries as they were after the last round. */
+  /** Deliveries as they were when they were last looked at. */
   #rows = new Map<number, Delivery>();
   #gone = 0;
   readonly #posts = new Map<number, Posts>();
@@ -145,7 +151,7 @@ class Simulation {
         const name = `round ${round}`;
         const attempts = await this.#attempts(name);
         await runAll([...this.#planned(name), ...attempts]);
-        await this.#check();
+        if (round % 2 === 1) await this.#check();
         vi.setSystemTime(Date.now() + this.#chance.pick(steps, name));
       }
     } finally {
@@ -170,6 +176,13 @@ class Simulation {
   #isOver(): boolean {
     const isOpen = [...this.#rows.values()].some(({ dueAt }) => dueAt !== undefined);
     return this.#raised === this.#events && this.#retries.length === 0 && !isOpen;
+  }
+
+  /** Takes what is due off a list. */
+  #take<T extends { at: number }>(list: T[]): T[] {
+    const due = list.filter(({ at }) => at <= this.#now());
+    list.splice(0, due.length);
+    return due;
   }
 
   /** An organization with one channel for each receiver. */
@@ -214,15 +227,11 @@ class Simulation {
     if (!this.#workers.strikes("re-dispatch: missed", round))
       acts.push(run("re-dispatch", () => redispatch(invocation())));
     if (this.#now() >= 5 && this.#now() < 30) acts.push(run("removal", () => this.#removeChannel()));
-    const isDisabled = { disabled: this.#now() >= 5 && this.#now() < 35, abandoned: this.#now() >= 8 };
-    for (const [name, disabled] of Object.entries(isDisabled)) {
+    for (const { name, isEnabled } of this.#take(this.#switches)) {
       const { id = 0 } = this.#channels.get(name) ?? {};
-      acts.push(() =>
-        configure.change(this.#org, id, { isEnabled: !disabled }, administrator, async () => {}),
-      );
+      acts.push(() => configure.change(this.#org, id, { isEnabled }, administrator, async () => {}));
     }
-    if (this.#now() < (this.#retries[0] ?? Number.POSITIVE_INFINITY)) return acts;
-    this.#retries.shift();
+    if (this.#take(this.#retries).length === 0) return acts;
     for (const [id, row] of this.#rows) {
       if (this.#nameOf(row) !== "dead" || this.#chance.draw(`${round}, retry ${id}`) < 0.5) continue;
       this.#retried.add(id);
@@ -286,7 +295,7 @@ class Simulation {
     });
   }
 
-  /** Compares all deliveries with what they were, and with what the receivers saw. */
+  /** Compares all deliveries with what they were two rounds ago, and with what the receivers saw. */
   async #check(): Promise<void> {
     const rows = new Map((await rowsOf(this.#org, deliveries)).map((row) => [row.id, row]));
     for (const before of this.#rows.values()) {
