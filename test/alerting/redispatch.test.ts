@@ -21,6 +21,10 @@ const hour = 3_600_000;
 
 useEngine();
 let parameters: Awaited<ReturnType<typeof startParameterStore>>;
+let org: number;
+let recipients: channels.Channel[];
+/** The deliveries of a test. */
+const made: number[] = [];
 let sendings: number;
 /** The deliveries whose messages the queue refuses, and whether it fails whole requests. */
 let refused: Set<number>;
@@ -65,6 +69,11 @@ beforeAll(async () => {
     await new SQSClient().send(new CreateQueueCommand({ QueueName: name }));
     vi.stubEnv(urlVariable(name), `${url}/000000000000/${name}`);
   }
+  ({ id: org } = await organizations.create({ name: "Due", billing: activeBilling, scanEvery: "never" }));
+  const form = { channel: "webhook", config: { url: "https://1.1.1.1/" } } as const;
+  for (let index = 0; index < perEvent; index++)
+    await createChannel(org, {}, form, { notifyOnScanError: true });
+  recipients = await channels.list(org);
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
@@ -81,38 +90,37 @@ afterEach(async () => {
   vi.useRealTimers();
   await takeMessages("deliveries");
   await takeMessages("delivery-retries");
+  for (const id of made.splice(0)) await end(id);
 });
 
-/** Makes deliveries whose messages were lost, so that all of them are due. Returns their ids. */
-const makeDue = async (wanted: number): Promise<{ org: number; ids: number[] }> => {
+/** What a worker writes of the due index that ends a delivery. */
+const end = (id: number) => table.update(deliveries.key(org, id), { remove: ["dueShard", "dueAt"] });
+
+/** Makes deliveries whose messages were lost an hour ago. Returns their ids. From now on no time passes by itself. */
+const makeDue = async (wanted: number): Promise<number[]> => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - hour });
-  const { id: org } = await organizations.create({ name: "Due", billing: activeBilling, scanEvery: "never" });
-  const form = { channel: "webhook", config: { url: "https://1.1.1.1/" } } as const;
-  for (let index = 0; index < perEvent; index++)
-    await createChannel(org, {}, form, { notifyOnScanError: true });
-  const recipients = await channels.list(org);
-  const ids: number[] = [];
   for (let event = 0; event < wanted / perEvent; event++) {
     const { writes, messages } = await raise(org, recipients, [{ type: "scan_error", error: "Test" }]);
     await table.transact(deliveries.writes(org, writes));
-    ids.push(...messages.map(({ message }) => message.deliveryId));
+    made.push(...messages.map(({ message }) => message.deliveryId));
   }
-  vi.useRealTimers();
-  return { org, ids };
+  pass(hour);
+  return [...made];
 };
 
-/** The deliveries of messages, in order. Those of other tests may be due again too. */
-const idsIn = (messages: Message<"deliveries">[], org: number): number[] =>
-  messages
-    .filter(({ organizationId }) => organizationId === org)
-    .map(({ deliveryId }) => deliveryId)
-    .sort((one, other) => one - other);
+const pass = (milliseconds: number): void => {
+  vi.setSystemTime(Date.now() + milliseconds);
+};
+
+/** The deliveries of messages, in order. */
+const idsIn = (messages: Message<"deliveries">[]): number[] =>
+  messages.map(({ deliveryId }) => deliveryId).sort((one, other) => one - other);
 
 /** The deliveries whose first attempts were sent. */
-const sent = async (org: number): Promise<number[]> => idsIn(await takeMessages("deliveries"), org);
+const sent = async (): Promise<number[]> => idsIn(await takeMessages("deliveries"));
 
 test("due deliveries of both queues take a write each and a tenth of a request, once", async () => {
-  const { org, ids } = await makeDue(120);
+  const ids = await makeDue(120);
   const retried = ids.slice(0, 40);
   for (const id of retried) await table.update(deliveries.key(org, id), { set: { attempts: 3 } });
   const capacity = recordCapacity();
@@ -121,38 +129,35 @@ test("due deliveries of both queues take a write each and a tenth of a request, 
   expect(sendings).toBeLessThanOrEqual(2 * (120 / 10));
   const queries = dueShardsOf("DELIVERY").length;
   expect(capacity.take().calls).toBe(120 + queries);
-  expect(await sent(org)).toEqual(ids.slice(40));
+  expect(await sent()).toEqual(ids.slice(40));
   const retries = await takeMessages("delivery-retries");
-  expect(idsIn(retries, org)).toEqual(retried);
+  expect(idsIn(retries)).toEqual(retried);
   expect(new Set(retries.map(({ attempt }) => attempt))).toEqual(new Set([4]));
   await redispatch(invocation());
-  expect(await sent(org)).toEqual([]);
+  expect(await sent()).toEqual([]);
 });
 
 describe("a request that fails in part", () => {
   test("sends the others, counts those that failed, and they are due again in a minute", async () => {
-    const { org, ids } = await makeDue(60);
+    const ids = await makeDue(60);
     refused = new Set(ids.slice(5, 12));
     await expect(redispatch(invocation())).rejects.toThrow("7 deliveries were not re-dispatched");
     const accepted = ids.filter((id) => !refused.has(id));
-    expect(await sent(org)).toEqual(accepted);
-    // What a worker writes that delivers them.
-    for (const id of accepted) {
-      await table.update(deliveries.key(org, id), { remove: ["dueShard", "dueAt"] });
-    }
+    expect(await sent()).toEqual(accepted);
+    for (const id of accepted) await end(id);
     refused = new Set();
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+    pass(61_000);
     await redispatch(invocation());
-    expect(await sent(org)).toEqual(ids.slice(5, 12));
+    expect(await sent()).toEqual(ids.slice(5, 12));
   });
 
   test("as a whole leaves all of its deliveries due in a minute", async () => {
-    const { org, ids } = await makeDue(40);
+    const ids = await makeDue(40);
     isDown = true;
     await expect(redispatch(invocation())).rejects.toThrow("40 deliveries were not re-dispatched");
     isDown = false;
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+    pass(61_000);
     await redispatch(invocation());
-    expect(await sent(org)).toEqual(ids);
+    expect(await sent()).toEqual(ids);
   });
 });
