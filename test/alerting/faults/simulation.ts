@@ -147,11 +147,11 @@ class Simulation {
     await this.#prepare(receiver.origin);
     const restore = this.#workers.intercept();
     try {
-      for (let round = 0; !this.#isOver() && this.#now() < longest; round++) {
+      for (let round = 0, isOver = false; !isOver && this.#now() < longest; round++) {
         const name = `round ${round}`;
         const attempts = await this.#attempts(name);
         await runAll([...this.#planned(name), ...attempts]);
-        if (round % 2 === 1) await this.#check();
+        if (round % 2 === 1) isOver = await this.#check();
         vi.setSystemTime(Date.now() + this.#chance.pick(steps, name));
       }
     } finally {
@@ -171,11 +171,6 @@ class Simulation {
   /** In minutes since the beginning. */
   #now(): number {
     return (Date.now() - this.#beginning) / minute;
-  }
-
-  #isOver(): boolean {
-    const isOpen = [...this.#rows.values()].some(({ dueAt }) => dueAt !== undefined);
-    return this.#raised === this.#events && this.#retries.length === 0 && !isOpen;
   }
 
   /** Takes what is due off a list. */
@@ -295,8 +290,8 @@ class Simulation {
     });
   }
 
-  /** Compares all deliveries with what they were two rounds ago, and with what the receivers saw. */
-  async #check(): Promise<void> {
+  /** Compares all deliveries with what they were two rounds ago, and with what the receivers saw. True: nothing is left to do. */
+  async #check(): Promise<boolean> {
     const rows = new Map((await rowsOf(this.#org, deliveries)).map((row) => [row.id, row]));
     for (const before of this.#rows.values()) {
       if (rows.has(before.id)) continue;
@@ -305,6 +300,8 @@ class Simulation {
     }
     for (const row of rows.values()) this.#checkRow(this.#rows.get(row.id), row);
     this.#rows = rows;
+    const isOpen = [...rows.values()].some(({ dueAt }) => dueAt !== undefined);
+    return this.#raised === this.#events && this.#retries.length === 0 && !isOpen;
   }
 
   #checkRow(before: Delivery | undefined, row: Delivery): void {
