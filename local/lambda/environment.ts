@@ -7,10 +7,9 @@ import type { FunctionDefinition } from "./definition.ts";
  */
 export const environmentOf = (
   definition: FunctionDefinition,
-  settings: { region: string; logStreamName: string; speed: number; further: Record<string, string> },
+  { region, speed, further }: { region: string; speed: number; further: Record<string, string> },
 ): Record<string, string> => {
-  const { name, handler, runtime, memoryMegabytes, logGroupName, variables } = definition;
-  const { region, logStreamName, speed, further } = settings;
+  const { name, handler, runtime, memoryMegabytes, variables } = definition;
   const { NODE_COMPILE_CACHE } = process.env;
   return {
     ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
@@ -22,8 +21,6 @@ export const environmentOf = (
     AWS_LAMBDA_FUNCTION_NAME: name,
     AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
     AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
-    AWS_LAMBDA_LOG_GROUP_NAME: logGroupName,
-    AWS_LAMBDA_LOG_STREAM_NAME: logStreamName,
     AWS_REGION: region,
     ...accelerate(variables, speed),
     ...further,
