@@ -9,17 +9,15 @@ export const environmentOf = (
   definition: FunctionDefinition,
   { region, speed, further }: { region: string; speed: number; further: Record<string, string> },
 ): Record<string, string> => {
-  const { name, handler, runtime, memoryMegabytes, variables } = definition;
+  const { name, runtime, memoryMegabytes, variables } = definition;
   const { NODE_COMPILE_CACHE } = process.env;
   return {
     ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
     TZ: ":UTC",
-    _HANDLER: handler,
     AWS_DEFAULT_REGION: region,
     AWS_EXECUTION_ENV: `AWS_Lambda_${runtime}`,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
     AWS_LAMBDA_FUNCTION_NAME: name,
-    AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
     AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
     AWS_REGION: region,
     ...accelerate(variables, speed),
