@@ -187,7 +187,7 @@ describe("erase", () => {
     const died = new Error("died");
     let writes = 0;
     const restore = intercept("initialize", (next, { commandName }) => async (sent) => {
-      if (/^(Put|Update|Delete|TransactWrite)/.test(commandName ?? "") && ++writes % 5 === 0) throw died;
+      if (/^(Put|Update|Delete|TransactWrite)/.test(commandName ?? "") && ++writes % 12 === 0) throw died;
       return next(sent);
     });
     let deaths = 0;
