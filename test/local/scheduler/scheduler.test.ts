@@ -38,7 +38,6 @@ const start = async (
     directory?: string;
     resources?: Record<string, unknown>;
     failTimes?: number;
-    begins?: boolean;
   } = {},
 ) => {
   const firings: Firing[] = [];
@@ -80,9 +79,7 @@ const start = async (
     }
   };
   closing.push(close);
-  if (options.begins !== false) {
-    scheduler.begin();
-  }
+  scheduler.begin();
   const client = new SchedulerClient({
     endpoint: scheduler.endpoint,
     region: "us-east-1",
@@ -200,9 +197,7 @@ describe.concurrent("firing", () => {
     await expect.poll(() => firings.length).toBeGreaterThanOrEqual(5);
     const [first, , , , fifth] = firings;
     // Four times 200 ms. On a busy machine a firing may be late, which brings it nearer to the next one.
-    const took = (fifth?.at ?? 0) - (first?.at ?? 0);
-    expect(took).toBeGreaterThan(400);
-    expect(took).toBeLessThan(10_000);
+    expect((fifth?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(400);
     expect(first).toMatchObject({ target: functionArn, input: { source: "aws.scheduler" } });
   });
 
@@ -215,13 +210,6 @@ describe.concurrent("firing", () => {
     expect(firings[0]?.input).toEqual({ hello: 1 });
   });
 
-  test("no schedule fires before begin()", async ({ expect }) => {
-    const { firings, create } = await start({ begins: false, speed: 60 });
-    await create({ ScheduleExpression: "rate(1 minute)" });
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(firings).toEqual([]);
-  });
-
   test("a function that fails is retried after 1 and 2 minutes, as its settings say", async ({ expect }) => {
     const failing = { failTimes: 9, speed: 200 };
     const setting = { FunctionName: { Ref: "Worker" }, Qualifier: "$LATEST", MaximumRetryAttempts: 0 };
@@ -229,10 +217,10 @@ describe.concurrent("firing", () => {
     const [usual, untried] = [await start(failing), await start({ ...failing, resources: settings })];
     for (const { create } of [usual, untried]) await create({ ScheduleExpression: once });
     await expect.poll(() => usual.firings.length).toBe(3);
+    await expect.poll(() => untried.reported.join()).toContain("broken");
+    // Longer than the longest time between two tries.
     await new Promise((resolve) => setTimeout(resolve, 800));
-    expect(usual.firings.length).toBe(3);
-    expect(untried.firings.length).toBe(1);
-    expect(untried.reported.join()).toContain("broken");
+    expect([usual.firings.length, untried.firings.length]).toEqual([3, 1]);
   });
 
   test("a target that the role does not allow is not reached, which is reported", async ({ expect }) => {
@@ -248,7 +236,7 @@ describe.concurrent("firing", () => {
 describe.concurrent("a restart", () => {
   test("keeps schedules made through the API, and fires once for what it missed", async ({ expect }) => {
     const directory = await makeDirectory();
-    const first = await start({ directory, speed: 60 });
+    const first = await start({ directory });
     await first.create({
       Name: "done",
       ScheduleExpression: once,
@@ -257,7 +245,7 @@ describe.concurrent("a restart", () => {
     await first.create({
       Name: "missed",
       ScheduleExpression: once,
-      StartDate: inSeconds(30),
+      StartDate: inSeconds(600),
       Target: { Arn: functionArn, RoleArn: roleArn, Input: '"missed"' },
     });
     await first.create({
@@ -269,12 +257,10 @@ describe.concurrent("a restart", () => {
     await expect.poll(() => first.firings.map(({ input }) => input)).toEqual(["done"]);
     await first.close();
     expect(JSON.parse(await readFile(join(directory, "schedules.json"), "utf8"))).toHaveLength(2);
-    await new Promise((resolve) => setTimeout(resolve, 600));
 
-    const second = await start({ directory, speed: 60 });
-    await expect
-      .poll(() => second.firings.map(({ input }) => input), { timeout: 10_000 })
-      .toEqual(["missed"]);
+    // At this speed ten minutes have passed since then; a day has not.
+    const second = await start({ directory, speed: 3_600 });
+    await expect.poll(() => second.firings.map(({ input }) => input)).toEqual(["missed"]);
     const found = (Name: string) => second.client.send(new GetScheduleCommand({ Name }));
     expect(await Promise.all(["done", "missed"].map(found))).toMatchObject([
       { Name: "done" },
@@ -283,16 +269,16 @@ describe.concurrent("a restart", () => {
     await expect(found("gone")).rejects.toMatchObject({ name: "ResourceNotFoundException" });
   });
 
-  test.for(["[{", "{}", "[{}]"])(
-    "with %j in the schedules' file fails and says what to do",
-    async (text, { expect }) => {
-      const directory = await makeDirectory();
-      const file = join(directory, "schedules.json");
+  test("with a broken file of schedules fails and says what to do", async ({ expect }) => {
+    const directory = await makeDirectory();
+    const file = join(directory, "schedules.json");
+    for (const text of ["[{", "{}", "[{}]"]) {
       await writeFile(file, text);
-      await expect(start({ directory })).rejects.toThrow(`${file} can't be read (`);
-      await expect(start({ directory })).rejects.toThrow("restore it, or choose other data with --data DIR.");
-    },
-  );
+      await expect(start({ directory })).rejects.toThrow(
+        new RegExp(`^${file} can't be read \\(.*: restore it, or choose other data with --data DIR\\.$`),
+      );
+    }
+  });
 
   test("with a lower speed lets a recurring schedule go on from now", async ({ expect }) => {
     const directory = await makeDirectory();
