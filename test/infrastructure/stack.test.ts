@@ -302,21 +302,6 @@ describe("functions", () => {
   });
 });
 
-test("two stages have no name in common, so that one account can hold both", () => {
-  const types = "Lambda::Function SQS::Queue Logs::LogGroup CloudWatch::Alarm Scheduler::Schedule SNS::Topic";
-  const more = "Scheduler::ScheduleGroup DynamoDB::Table IAM::Role";
-  for (const [stack, stage] of [
-    [production, "production"],
-    [staging, "staging"],
-  ] as const) {
-    for (const type of `${types} ${more}`.split(" ")) {
-      for (const { logicalId } of stack.ofType(`AWS::${type}`)) {
-        expect(stack.physicalId(logicalId), `${type} ${logicalId}`).toContain(`breach-monitor-${stage}`);
-      }
-    }
-  }
-});
-
 describe("queues", () => {
   type Queue = {
     QueueName: string;
@@ -349,10 +334,6 @@ describe("queues", () => {
       expect(queueNamed(worker.queue).RedrivePolicy.deadLetterTargetArn).toBe(queueArn("dead-letters"));
     }
   });
-
-  test.each(workers)("the description of $name says what people notice when it fails", ({ name, worker }) =>
-    expect(functionNamed(production, name)).toMatchObject({ Description: `If it fails: ${worker.impact}` }),
-  );
 
   test.each(queueWorkers)("$name has time for a message, and gives it up within a day", ({ worker }) => {
     const { VisibilityTimeout, RedrivePolicy, MessageRetentionPeriod = 345_600 } = queueNamed(worker.queue);
@@ -699,21 +680,14 @@ describe("options", () => {
     [{ hibpContact: "Ada (a)" }, 'hibpContact must be an e-mail address or an https url, not "Ada (a)"'],
     [{ maximumConcurrency: "10" }, 'maximumConcurrency must be true or false, not "10"'],
     [{ alarms: "some" }, 'alarms must be all or minimal, not "some"'],
-    [{ requestsPerSecond: "0" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "0"'],
     [{ requestsPerSecond: "1e3" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "1e3"'],
     [{ requestsPerSecond: 10_001 }, 'requestsPerSecond must be a whole number from 1 to 10000, not "10001"'],
-    [
-      { monthlyBudgetDollars: "0.5" },
-      'monthlyBudgetDollars must be a whole number from 1 to 1000000, not "0.5"',
-    ],
     [{ webAcl: "yes" }, 'webAcl must be true or false, not "yes"'],
-    [{ oidcIssuer: "https://acme.okta.com" }, "oidcIssuer needs oidcClientId too"],
     [{ oidcName: "Okta" }, "oidcName needs oidcIssuer too"],
     [{ oidcIssuer: "http://acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
     [{ oidcIssuer: "http://127.0.0.1.acme.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
     [{ oidcIssuer: "https://a@acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
     [{ oidcIssuer: "https://acme.okta.com?a=b", oidcClientId: "a" }, "oidcIssuer must be an https url"],
-    [{ oidcIssuer: "acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
     [{ oidcIssuer: "https://acme.okta.com", oidcClientId: "a b" }, "oidcClientId must be a client id"],
     [
       { oidcIssuer: "https://acme.okta.com", oidcClientId: "a", oidcName: "a".repeat(61) },
