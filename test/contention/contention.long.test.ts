@@ -64,7 +64,7 @@ const openConnections = async (act: () => Promise<unknown>): Promise<void> => {
   for (const count of [10, 20, 40, 50]) await Promise.all(Array.from({ length: count }, act));
 };
 
-test("a first scan with 20 channels, then 50 calls at once, are done within a few tries", async () => {
+test("a scan with 20 channels, and 50 calls at once, are done within a few tries", async () => {
   const org = await createOrganization({ [domainName]: addressCount });
   for (let count = 0; count < channelCount; count++) {
     const config = { url: `https://192.0.32.8/hooks/${count}` };

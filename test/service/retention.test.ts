@@ -15,7 +15,7 @@ import { scan } from "./scan.ts";
 const visibleMilliseconds = 365 * 24 * 60 * 60 * 1000;
 
 /** The distance of test data from the boundary in milliseconds, so that slow requests do not matter. */
-const margin = 60_000;
+const margin = 60 * 60_000;
 
 /** An organization without activity, so that the tests can write its past. */
 const createEmpty = async (): Promise<number> =>

@@ -7,7 +7,6 @@ import {
   DeleteScheduleCommand,
   GetScheduleCommand,
   SchedulerClient,
-  UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
 import { afterAll, describe, test } from "vitest";
 import { startScheduler } from "../../../local/scheduler/scheduler.ts";
@@ -126,25 +125,8 @@ describe.concurrent("the API", () => {
     });
     expect(ScheduleArn).toBe("arn:aws:scheduler:us-east-1:000000000000:schedule/organizations/one");
     const found = await client.send(new GetScheduleCommand({ Name: "one", GroupName: "organizations" }));
-    expect(found).toMatchObject({
-      Name: "one",
-      GroupName: "organizations",
-      ScheduleExpression: "rate(1 day)",
-      StartDate: startDate,
-      Target: { Arn: functionArn, RoleArn: roleArn, Input: '{"hello":1}' },
-    });
-    await client.send(
-      new UpdateScheduleCommand({
-        Name: "one",
-        GroupName: "organizations",
-        ScheduleExpression: "rate(7 days)",
-        FlexibleTimeWindow: off,
-        Target: { Arn: functionArn, RoleArn: roleArn },
-      }),
-    );
-    const replaced = await client.send(new GetScheduleCommand({ Name: "one", GroupName: "organizations" }));
-    expect(replaced.StartDate).toBeUndefined();
-    expect(replaced.ScheduleExpression).toBe("rate(7 days)");
+    const Target = { Arn: functionArn, RoleArn: roleArn, Input: '{"hello":1}' };
+    expect(found).toMatchObject({ GroupName: "organizations", StartDate: startDate, Target });
     await create({ ScheduleExpression: "rate(1 hour)" });
     await client.send(new DeleteScheduleCommand({ Name: "one", GroupName: "organizations" }));
     await expect(

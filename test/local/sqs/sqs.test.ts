@@ -135,7 +135,10 @@ describe.concurrent("an event source", () => {
         order.push(...Records.map(({ attributes }) => attributes.MessageGroupId ?? ""));
         running -= 1;
       },
-      { mapping: { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 2 } } },
+      {
+        mapping: { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 2 } },
+        queue: { VisibilityTimeout: 60 },
+      },
     );
     await Promise.all(Array.from({ length: 12 }, () => send("x", { MessageGroupId: "busy" })));
     await send("x", { MessageGroupId: "calm" });
