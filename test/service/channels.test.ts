@@ -1,23 +1,12 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
 import { slackFaults } from "../alerting/slack-rules.ts";
+import { mailsTo } from "../dashboard/outbox.ts";
 import { admin } from "./admin.ts";
 import { addBreachedEmail, createChannel, inboxOf, listDeliveries } from "./alert-channels.ts";
 import { eventually } from "./eventually.ts";
-import { readLocalStack } from "./local-stack.ts";
 import { createOrganization } from "./organization.ts";
 import { waitForRequests } from "./receiver.ts";
 import { scan } from "./scan.ts";
-
-/** The e-mails that the service sent whose text contains `text`. */
-const mailWith = async (text: string): Promise<string[]> => {
-  const { dataDirectory } = await readLocalStack(inject("apiUrl"));
-  const outbox = join(dataDirectory, "outbox");
-  const names = (await readdir(outbox)).filter((name) => name.endsWith(".eml")).sort();
-  const messages = await Promise.all(names.map((name) => readFile(join(outbox, name), "utf8")));
-  return messages.filter((message) => message.includes(text));
-};
 
 const titles = ["Example Games (invented)", "Example Shop (invented)", "Example Travel (invented)"];
 
@@ -35,7 +24,7 @@ describe("an e-mail channel", () => {
     await scan(organization.api);
 
     const [message = ""] = await eventually(
-      () => mailWith(recipient),
+      () => mailsTo(recipient),
       (all) => all.length === 1,
     );
     const [head = ""] = message.split("\r\n\r\n");
@@ -95,7 +84,7 @@ describe("an e-mail channel", () => {
     expect(changed).toMatchObject({ status: 200 });
     await admin("delivery retry", { org, delivery: delivery?.id ?? 0 });
     const [message = ""] = await eventually(
-      () => mailWith(recipients[0] ?? ""),
+      () => mailsTo(recipients[0] ?? ""),
       (all) => all.length === 1,
     );
     expect(message).toMatch(
@@ -117,7 +106,7 @@ describe("an e-mail channel", () => {
     await addBreachedEmail(organization);
     await scan(organization.api);
     const messages = await eventually(
-      async () => (await Promise.all(recipients.map((recipient) => mailWith(recipient)))).flat(),
+      async () => (await Promise.all(recipients.map((recipient) => mailsTo(recipient)))).flat(),
       (all) => all.length >= recipients.length,
     );
     expect(messages.map((each) => /\r\nTo: (.*)\r\n/.exec(each)?.[1])).toEqual(recipients);

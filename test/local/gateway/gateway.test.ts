@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Gateway, startGateway } from "../../../local/gateway/gateway.ts";
 import { type Lambda, openLambda } from "../../../local/lambda/lambda.ts";
 import { openAssembly } from "../../../local/template/assembly.ts";
-import { writeAssembly } from "../template.ts";
+import { functionsOf, writeAssembly } from "../template.ts";
 
 const sources = {
   // Answers with the event, or with the reply that the request's body holds.
@@ -90,20 +90,7 @@ const gatewayResponse = (ResponseType: string, properties: object) => ({
 const authorized = { AuthorizationType: "CUSTOM", AuthorizerId: { Ref: "Authorizer" } };
 
 const resources = {
-  ...Object.fromEntries(
-    Object.keys(sources).map((name) => [
-      name,
-      {
-        Type: "AWS::Lambda::Function",
-        Properties: {
-          Handler: "index.handler",
-          Runtime: "nodejs24.x",
-          Timeout: 10,
-          Code: { S3Key: `${name}.zip` },
-        },
-      },
-    ]),
-  ),
+  ...functionsOf(sources, { Timeout: 10 }),
   Api: {
     Type: "AWS::ApiGateway::RestApi",
     Properties: { Name: "api", BinaryMediaTypes: ["multipart/form-data"], MinimumCompressionSize: 1024 },
@@ -167,13 +154,7 @@ let lambda: Lambda;
 let gateway: Gateway;
 
 beforeAll(async () => {
-  directory = writeAssembly(resources);
-  const files = Object.keys(sources).map((name) => [name, { source: { path: name } }]);
-  writeFileSync(join(directory, "test.assets.json"), JSON.stringify({ files: Object.fromEntries(files) }));
-  for (const [name, source] of Object.entries(sources)) {
-    mkdirSync(join(directory, name));
-    writeFileSync(join(directory, name, "index.mjs"), source);
-  }
+  directory = writeAssembly(resources, sources);
   const assembly = openAssembly(directory, { region: "us-east-1", accountId: "000000000000" });
   lambda = openLambda({ assembly, logDirectory: join(directory, "logs"), speed: 1, variables: () => ({}) });
   gateway = await startGateway({ assembly, lambda, port: 0 });
