@@ -7,8 +7,7 @@ import { createToken, signedIn, visitor } from "../dashboard/signed-in.ts";
 import { expectUnauthenticated, getWith } from "../endpoints/credentials.ts";
 import { expectRefusal, unknownId } from "../endpoints/reply.ts";
 import { preview } from "../endpoints/upload.ts";
-import { publicUrl } from "./alert-channels.ts";
-import { type Client, createClient, type Reply } from "./client.ts";
+import type { Client, Reply } from "./client.ts";
 import { createKeyClient, createOrganization } from "./organization.ts";
 import { createTenant, stateOf, type Tenant } from "./tenant.ts";
 
@@ -154,6 +153,7 @@ describe("fields that nobody may set", () => {
       name: "Attackers",
       id: victim.id,
       organizationId: victim.id,
+      pk: `ORG#${victim.id}`,
       billing: { status: "active", seatAllowance: 1_000_000, seatPriceCents: 0 },
       seatAllowance: 1_000_000,
     };
@@ -163,39 +163,6 @@ describe("fields that nobody may set", () => {
       name: "Attackers",
       billing,
     });
-  });
-
-  test("such as organization and id, create nothing for another organization", async () => {
-    const { dashboard } = attacker.user;
-    const foreign = { organizationId: victim.id, org: victim.id, pk: `ORG#${victim.id}`, sk: "x" };
-    const created = await Promise.all([
-      dashboard.post("/api-keys", {
-        ...foreign,
-        label: "Mine",
-        id: victim.keyId,
-        hash: "x",
-        revokedAt: null,
-      }),
-      dashboard.post("/teams", { ...foreign, name: "Mine", id: victim.ids.team }),
-      dashboard.post("/members", {
-        ...foreign,
-        email: `mine-${attacker.id}@other.example`,
-        role: "member",
-        id: 1,
-      }),
-      attacker.api.post("/alert-configs", {
-        ...foreign,
-        channel: "webhook",
-        config: { url: publicUrl },
-        id: 1,
-      }),
-    ]);
-    expect(created.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    const key = createClient({ authorization: `Bearer ${created[0]?.body.key}` });
-    expect((await key.get("/emails")).body).toEqual((await attacker.api.get("/emails")).body);
-    const own = `/alert-configs/${created[3]?.body.id}`;
-    const moved = { ...foreign, id: victim.ids.channel, isEnabled: false };
-    expect((await attacker.api.patch(own, moved)).status).toBe(200);
   });
 });
 
@@ -269,22 +236,6 @@ describe("answers", () => {
 });
 
 describe("names", () => {
-  test("with line breaks or control characters, which could forge a line, are refused", async () => {
-    const { dashboard } = attacker.user;
-    const { total } = (await attacker.api.get("/activity")).body;
-    for (const name of ["A\r\nB", "A\u001b[2JB", "A\u0085B"]) {
-      const replies = await Promise.all([
-        dashboard.post("/api-keys", { label: name }),
-        dashboard.post("/teams", { name }),
-        dashboard.post("/members", { email: "new@other.example", role: "member", name }),
-        dashboard.patch("/organization", { name }),
-        dashboard.patch(`/emails/${attacker.ids.email}`, { ownerName: name }),
-      ]);
-      expect([name, replies.map(({ status }) => status)]).toEqual([name, [400, 400, 400, 400, 400]]);
-    }
-    expect((await attacker.api.get("/activity")).body.total).toBe(total);
-  });
-
   test("that look like keys and expressions of the table are kept as they were given", async () => {
     const organization = await createOrganization();
     const { dashboard } = await signedIn(organization.id);
