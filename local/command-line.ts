@@ -87,6 +87,7 @@ export const readCommandLine = (
   const port = readNumber(
     "--port",
     values.port ?? "3000",
+    "a whole number from 0 to 65535",
     (value) => /^\d+$/.test(value) && Number(value) < 65_536,
   );
   if (values.memory && values.data !== undefined) {
@@ -108,6 +109,7 @@ export const readCommandLine = (
     speed: readNumber(
       "--speed",
       values.speed ?? "1",
+      "a number from 1 to 1000000",
       (value) => Number(value) >= 1 && Number(value) <= 1_000_000,
     ),
     allowedOrigins: (values["allow-origin"] ?? []).map(readOrigin),
@@ -121,9 +123,15 @@ export const readCommandLine = (
       lostReplies: readNumber(
         "--lost-replies",
         values["lost-replies"] ?? "0",
+        "a number from 0 to below 1",
         (value) => Number(value) >= 0 && Number(value) < 1,
       ),
-      indexLag: readNumber("--index-lag", values["index-lag"] ?? "0", (value) => /^\d{1,5}$/.test(value)),
+      indexLag: readNumber(
+        "--index-lag",
+        values["index-lag"] ?? "0",
+        "a whole number from 0 to 99999",
+        (value) => /^\d{1,5}$/.test(value),
+      ),
     },
     transactionKeys: readChoice("--transaction-keys", values["transaction-keys"] ?? "all", transactionKeys),
     identityProvider: readProvider(values["oidc-issuer"], values["oidc-client-id"]),
@@ -157,16 +165,14 @@ const parse = (args: string[]) => {
   }
 };
 
-const ranges: Record<string, string> = {
-  "--port": "a whole number from 0 to 65535",
-  "--speed": "a number from 1 to 1000000",
-  "--lost-replies": "a number from 0 to below 1",
-  "--index-lag": "a whole number from 0 to 99999",
-};
-
-const readNumber = (option: string, value: string, isValid: (value: string) => boolean): number => {
+const readNumber = (
+  option: string,
+  value: string,
+  range: string,
+  isValid: (value: string) => boolean,
+): number => {
   if (value.trim() === "" || !isValid(value)) {
-    throw new Error(`${option} must be ${ranges[option]}, not "${value}".`);
+    throw new Error(`${option} must be ${range}, not "${value}".`);
   }
   return Number(value);
 };

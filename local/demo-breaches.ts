@@ -1,5 +1,6 @@
 /** What the embedded HIBP server knows for the demo organization: the built-in breaches, and one of this week that many people are in. */
-import { access, mkdir, readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtInBreaches } from "./hibp/hibp.ts";
 
@@ -13,12 +14,7 @@ const unwatched = ["ida.rhodes", "intern", "jean.bartik", "kay.mcnulty", "marlyn
 /** Writes the files, unless an earlier start did: a breach keeps its dates. Resolves to their directory. */
 export const writeDemoBreaches = async (dataDirectory: string, now = new Date()): Promise<string> => {
   const directory = join(dataDirectory, "breaches");
-  const accountsFile = join(directory, "accounts.json");
-  const isThere = await access(accountsFile).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) return directory;
+  if (existsSync(join(directory, "accounts.json"))) return directory;
   await mkdir(directory, { recursive: true });
   const read = async (file: string) => JSON.parse(await readFile(join(builtInBreaches, file), "utf8"));
   const write = (file: string, content: unknown) => writeFile(join(directory, file), JSON.stringify(content));

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { fillDemo } from "./demo-data.ts";
 
 /** Ids and the API key of the demo organization. */
@@ -62,8 +63,17 @@ export const createSignInLink = async (
 
 const adminOf =
   ({ port, signal }: AdminSettings): Admin =>
-  (...args) =>
-    runAdmin([...args, "--json", "--port", String(port)], signal);
+  async (...args) => {
+    const command = [join(projectDirectory, "bin", "admin.ts"), ...args, "--json", "--port", String(port)];
+    const options = { signal, killSignal: "SIGKILL" } as const;
+    const { stdout } = await promisify(execFile)(process.execPath, command, options).catch((error) => {
+      const [sentence] = String(error.stderr ?? "")
+        .trim()
+        .split("\n");
+      throw new Error(sentence || error.message);
+    });
+    return JSON.parse(stdout);
+  };
 
 /** The link and the commands to try first, ready to click and to paste. */
 export const describeDemo = ({ domainId, key }: Demo, signInLink: string, url: string): string => {
@@ -101,18 +111,4 @@ const readDemo = async (file: string): Promise<Demo | undefined> => {
   } catch {
     return undefined;
   }
-};
-
-const runAdmin = (args: string[], signal: AbortSignal): Promise<Record<string, unknown>> => {
-  return new Promise((resolve, reject) => {
-    const command = [join(projectDirectory, "bin", "admin.ts"), ...args];
-    execFile(process.execPath, command, { signal, killSignal: "SIGKILL" }, (error, output, errors) => {
-      if (error !== null) {
-        const [sentence] = errors.trim().split("\n");
-        reject(new Error(sentence || error.message));
-        return;
-      }
-      resolve(JSON.parse(output));
-    });
-  });
 };

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket, Server as TcpServer } from "node:net";
+import { buffer } from "node:stream/consumers";
 
 /** A server for this machine alone. `url` has no slash at its end; `close` also ends open connections. */
 export type LoopbackServer = {
@@ -67,7 +68,11 @@ const answer = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  const reply = await replyTo(respond, request);
+  const reply = await buffer(request)
+    .then((body) => respond(request, body))
+    .catch((error: unknown): Reply => {
+      return { status: 500, body: { message: error instanceof Error ? error.message : String(error) } };
+    });
   const text = reply.body === undefined ? "" : JSON.stringify(reply.body);
   response.writeHead(reply.status, {
     ...(reply.body === undefined ? {} : { "content-type": "application/json; charset=utf-8" }),
@@ -75,18 +80,6 @@ const answer = async (
     ...reply.headers,
   });
   response.end(text);
-};
-
-const replyTo = async (respond: Responder, request: IncomingMessage): Promise<Reply> => {
-  try {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) {
-      chunks.push(chunk as Buffer);
-    }
-    return await respond(request, Buffer.concat(chunks));
-  } catch (error) {
-    return { status: 500, body: { message: error instanceof Error ? error.message : String(error) } };
-  }
 };
 
 /** Makes any server listen on 127.0.0.1; 0 takes a free port. `close` also ends open connections. */

@@ -48,19 +48,26 @@ export const run = async (settings: Settings, lifetime: Lifetime): Promise<void>
     assembly,
     hibp,
   });
+  const information: Omit<StackInformation, "outputs"> = {
+    stackName: assembly.stackName,
+    region,
+    environment: {
+      ...pointSdksTo(front.url),
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: administrator,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      AWS_SESSION_TOKEN: sessionToken,
+      HIBP_BASE_URL: hibp.url,
+    },
+    dataDirectory: data.path,
+  };
   const gateway = await lifetime.started(
-    openGateway(assembly, lambda, settings.port, {
-      stackName: assembly.stackName,
-      region,
-      environment: {
-        ...pointSdksTo(front.url),
-        AWS_REGION: region,
-        AWS_ACCESS_KEY_ID: administrator,
-        AWS_SECRET_ACCESS_KEY: secretAccessKey,
-        AWS_SESSION_TOKEN: sessionToken,
-        HIBP_BASE_URL: hibp.url,
-      },
-      dataDirectory: data.path,
+    startGateway({
+      assembly,
+      lambda,
+      port: settings.port,
+      answerLocal: (request, response) =>
+        answerStackInformation({ ...information, outputs: assembly.outputs() }, request, response),
     }),
   );
   // Functions start for requests, messages and schedules, of which there have been none.
@@ -176,20 +183,6 @@ const startServices = async (
   assembly.setQueueBaseUrl(`${frontUrl}/${accountId}`);
   return { lambda, front, scheduler };
 };
-
-const openGateway = (
-  assembly: Assembly,
-  lambda: Lambda,
-  port: number,
-  information: Omit<StackInformation, "outputs">,
-): Promise<Gateway> =>
-  startGateway({
-    assembly,
-    lambda,
-    port,
-    answerLocal: (request, response) =>
-      answerStackInformation({ ...information, outputs: assembly.outputs() }, request, response),
-  });
 
 const showDemo = async (
   { url }: Gateway,

@@ -1,13 +1,6 @@
 import type { Assembly } from "../template/assembly.ts";
-import { startEngine } from "./engine.ts";
+import { type Engine, startEngine } from "./engine.ts";
 import { createTables } from "./tables.ts";
-
-export type DynamodbServer = {
-  endpoint: string;
-  /** Undefined when AWS_ENDPOINT_URL_DYNAMODB names the server. */
-  engineProcessId: number | undefined;
-  close(): Promise<void>;
-};
 
 /**
  * Starts the DynamoDB engine on a free loopback port and creates missing tables of the template. `directory`
@@ -22,17 +15,17 @@ export const startDynamodb = async (settings: {
   directory: string | undefined;
   /** Called if the engine ends without having been asked to. */
   onUnexpectedEnd?: (reason: string) => void;
-}): Promise<DynamodbServer> => {
+}): Promise<Engine> => {
   const { assembly, directory, onUnexpectedEnd = () => {} } = settings;
   const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
-  const { endpoint, processId, close } = given
+  const engine = given
     ? { endpoint: given, processId: undefined, close: async () => {} }
     : await startEngine(directory, onUnexpectedEnd);
   try {
-    await createTables(assembly, endpoint);
+    await createTables(assembly, engine.endpoint);
   } catch (error) {
-    await close();
+    await engine.close();
     throw error;
   }
-  return { endpoint, engineProcessId: processId, close };
+  return engine;
 };

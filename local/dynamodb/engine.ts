@@ -11,6 +11,7 @@ import { endWatched, isRunning } from "./watched-process.ts";
 
 export type Engine = {
   endpoint: string;
+  /** Undefined when AWS_ENDPOINT_URL_DYNAMODB names the server. */
   processId: number | undefined;
   close(): Promise<void>;
 };

@@ -3,8 +3,10 @@
  * is missing, and what was deleted or changed meanwhile is still there. They are those of a second table, to which
  * each row is copied after the lag.
  */
+import type { GlobalSecondaryIndex } from "@aws-sdk/client-dynamodb";
 import type { Answer, Send } from "./behaviour.ts";
 import type { Body, KeyNames, RowId } from "./rows.ts";
+import { pickIndex } from "./tables.ts";
 
 type Attributes = Record<string, unknown>;
 
@@ -43,11 +45,7 @@ export const openLaggingIndexes = (lagMilliseconds: number, keyNames: KeyNames):
       BillingMode: "PAY_PER_REQUEST",
       AttributeDefinitions,
       KeySchema,
-      GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(({ IndexName, KeySchema, Projection }) => ({
-        IndexName,
-        KeySchema,
-        Projection,
-      })),
+      GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(pickIndex),
     });
     let from: unknown;
     do {
@@ -78,7 +76,7 @@ export const openLaggingIndexes = (lagMilliseconds: number, keyNames: KeyNames):
 type Described = {
   AttributeDefinitions: unknown;
   KeySchema: unknown;
-  GlobalSecondaryIndexes?: { IndexName: string; KeySchema: unknown; Projection: unknown }[];
+  GlobalSecondaryIndexes?: GlobalSecondaryIndex[];
 };
 
 const ask = async <T>(send: Send, operation: string, body: object): Promise<T> => {

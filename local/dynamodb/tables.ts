@@ -72,7 +72,11 @@ const checkTable = (name: string, properties: TableProperties, found: TableDescr
 };
 
 /** The template's index without what the engine does not know (throughput settings, insights). */
-const pickIndex = ({ IndexName, KeySchema, Projection }: GlobalSecondaryIndex): GlobalSecondaryIndex => ({
+export const pickIndex = ({
+  IndexName,
+  KeySchema,
+  Projection,
+}: GlobalSecondaryIndex): GlobalSecondaryIndex => ({
   IndexName,
   KeySchema,
   Projection,

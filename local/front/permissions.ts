@@ -39,9 +39,7 @@ const arnWithin = (assembly: Assembly, service: Service, resource: string): stri
   `arn:aws:${service}:${assembly.region}:${assembly.accountId}:${resource}`;
 
 /** The part of X-Amz-Target behind the dot: `SendMessage` of `AmazonSQS.SendMessage`. */
-const operationOf = ({ target = "" }: AwsRequest): string => {
-  return target.slice(target.indexOf(".") + 1);
-};
+const operationOf = ({ target = "" }: AwsRequest): string => target.slice(target.indexOf(".") + 1);
 
 type Row = Record<string, Record<string, unknown> | undefined>;
 type TableRequest = {

@@ -20,8 +20,8 @@ export type ChaosSettings = QueueFaults & {
    * failed.
    */
   maximumKills: Readonly<Record<string, number>>;
-  /** When the whole runtime is killed, and all messages with it: milliseconds after `begin`. */
-  killRuntimeAt: readonly number[];
+  /** When the whole runtime is killed once, and all messages with it: milliseconds after `begin`. */
+  killRuntimeAt: number;
 };
 
 export type Harm = { instances: Record<string, number>; runtimes: number; lost: number; doubled: number };
@@ -36,12 +36,6 @@ export const randomFrom = (seed: number): (() => number) => {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 };
-
-/** Environment variables of a service whose queues lose and double messages (lossy-queues.ts). */
-const withFaults = (faults: QueueFaults): Record<string, string> => ({
-  QUEUE_FAULTS: JSON.stringify(faults),
-  NODE_OPTIONS: `--import ${join(import.meta.dirname, "lossy-queues.ts")}`,
-});
 
 /**
  * Starts a service that can be harmed. `start` starts it with the given environment variables; a port means
@@ -59,7 +53,11 @@ export const startChaos = async (
 }> => {
   const random = randomFrom(settings.seed);
   const harm: Harm = { instances: {}, runtimes: 0, lost: 0, doubled: 0 };
-  const variables = () => withFaults({ ...settings, seed: settings.seed + 1 + harm.runtimes });
+  /** Of a service whose queues lose and double messages. */
+  const variables = () => ({
+    QUEUE_FAULTS: JSON.stringify({ ...settings, seed: settings.seed + 1 + harm.runtimes }),
+    NODE_OPTIONS: `--import ${join(import.meta.dirname, "lossy-queues.ts")}`,
+  });
   let service = await start(variables(), undefined);
   let isOver = false;
   let running: Promise<void> = Promise.resolve();
@@ -95,14 +93,11 @@ export const startChaos = async (
 
   const harmOn = async (): Promise<void> => {
     const began = Date.now();
-    const runtimeKills = [...settings.killRuntimeAt];
     while (!isOver) {
       await setTimeout(2 * random() * settings.killEveryMilliseconds);
       if (isOver) return;
-      if (Date.now() - began >= (runtimeKills[0] ?? Number.POSITIVE_INFINITY)) {
-        runtimeKills.shift();
-        await killRuntime();
-      } else await killInstance();
+      const isTime = harm.runtimes === 0 && Date.now() - began >= settings.killRuntimeAt;
+      await (isTime ? killRuntime() : killInstance());
     }
   };
 
@@ -114,10 +109,9 @@ export const startChaos = async (
       running.catch(() => {});
     },
     stop: async () => {
-      const isFirst = !isOver;
       isOver = true;
       await running;
-      if (isFirst) countMessages();
+      countMessages();
       return harm;
     },
   };

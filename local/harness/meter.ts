@@ -1,7 +1,6 @@
-import { Agent, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { callerHeader } from "../front/front.ts";
-import { serveOnLoopback } from "../loopback.ts";
+import { startEngineProxy } from "./engine-proxy.ts";
 
 /** Requests to DynamoDB, and the capacity units that their replies tell. */
 export type Consumed = {
@@ -49,40 +48,26 @@ export const startMeter = async (
     ordersAttributes?: boolean;
   } = {},
 ): Promise<Meter> => {
-  const { hostname, port } = new URL(upstream);
-  const agent = new Agent({ keepAlive: true });
   let consumed = nothing();
   let gate: ReturnType<typeof openGate> | undefined;
-  const server = await serveOnLoopback(async (incoming, outgoing) => {
-    const operation = String(incoming.headers["x-amz-target"] ?? "").split(".")[1] ?? "";
-    const entered = gate?.enter();
-    const asked = await buffer(incoming);
+  const proxy = await startEngineProxy(upstream, async (request, operation, send) => {
+    const isCounted = !isBackground(String(request.headers[callerHeader]));
+    const entered = isCounted ? gate?.enter() : undefined;
+    const asked = await buffer(request);
     const input = JSON.parse(asked.toString("utf8")) as Record<string, unknown>;
-    const isCounted = !isBackground(String(incoming.headers[callerHeader]));
-    if (!isCounted) entered?.leave();
-    const body = Buffer.from(
-      JSON.stringify(isMetered(operation) ? { ...input, ReturnConsumedCapacity: "TOTAL" } : input),
+    const answer = await send(
+      Buffer.from(
+        JSON.stringify(isMetered(operation) ? { ...input, ReturnConsumedCapacity: "TOTAL" } : input),
+      ),
     );
-    const headers = { ...incoming.headers, "content-length": String(body.length) };
-    const forwarded = request(
-      { hostname, port, method: "POST", path: "/", headers, agent },
-      async (reply) => {
-        const answer = await buffer(reply);
-        if (isCounted) {
-          consumed.requests++;
-          const told = JSON.parse(answer.toString("utf8"));
-          if (reply.statusCode === 200) add(consumed, operation, told);
-          else consumed.writeUnits += refusedUnits(input, told);
-        }
-        if (isCounted) await entered?.answered();
-        const sent = ordersAttributes ? ordered(answer) : answer;
-        outgoing
-          .writeHead(reply.statusCode ?? 502, { ...reply.headers, "content-length": String(sent.length) })
-          .end(sent);
-      },
-    );
-    forwarded.once("error", () => outgoing.destroy());
-    forwarded.end(body);
+    if (isCounted) {
+      consumed.requests++;
+      const told = JSON.parse(answer.body.toString("utf8"));
+      if (answer.status === 200) add(consumed, operation, told);
+      else consumed.writeUnits += refusedUnits(input, told);
+      await entered?.();
+    }
+    return ordersAttributes ? { ...answer, body: ordered(answer.body) } : answer;
   });
   const take = (): Consumed => {
     const taken = consumed;
@@ -90,7 +75,7 @@ export const startMeter = async (
     return taken;
   };
   return {
-    url: server.url,
+    url: proxy.url,
     take,
     trips: async (act) => {
       const opened = openGate(isBusy);
@@ -104,10 +89,7 @@ export const startMeter = async (
         opened.release();
       }
     },
-    close: async () => {
-      agent.destroy();
-      await server.close();
-    },
+    close: proxy.close,
   };
 };
 
@@ -145,25 +127,17 @@ const openGate = (isBusy?: () => boolean) => {
     );
   };
   return {
-    /** Registers a request. */
+    /** Registers a request. What it gives tells that the reply has come, and resolves when the reply may be passed on. */
     enter: () => {
       entries++;
       unanswered++;
       clearTimeout(timer);
-      return {
-        /** Removes the request, which is not counted. */
-        leave: (): void => {
+      return (): Promise<void> =>
+        new Promise((resolve) => {
           unanswered--;
-          if (waiting.length > 0) wait();
-        },
-        /** Tells that the reply has come; resolves when the reply may be passed on. */
-        answered: (): Promise<void> =>
-          new Promise((resolve) => {
-            unanswered--;
-            waiting.push(resolve);
-            wait();
-          }),
-      };
+          waiting.push(resolve);
+          wait();
+        });
     },
     trips: () => trips,
     release,

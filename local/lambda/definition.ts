@@ -13,7 +13,6 @@ export type FunctionDefinition = {
   memoryMegabytes: number;
   timeoutSeconds: number;
   maximumInstances: number;
-  logGroupName: string;
   /** The template's variables. */
   variables: Readonly<Record<string, string>>;
 };
@@ -49,7 +48,6 @@ export const readFunction = (assembly: Assembly, logicalId: string): FunctionDef
     memoryMegabytes: properties.MemorySize ?? 128,
     timeoutSeconds: properties.Timeout ?? 3,
     maximumInstances: isFedByQueue ? maximumInstancesOfWorkers : maximumInstances,
-    logGroupName: `/aws/lambda/${name}`,
     variables: Object.fromEntries(variables.map(([key, value]) => [key, String(value)])),
   };
 };

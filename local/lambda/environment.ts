@@ -7,23 +7,18 @@ import type { FunctionDefinition } from "./definition.ts";
  */
 export const environmentOf = (
   definition: FunctionDefinition,
-  settings: { region: string; logStreamName: string; speed: number; further: Record<string, string> },
+  { region, speed, further }: { region: string; speed: number; further: Record<string, string> },
 ): Record<string, string> => {
-  const { name, handler, runtime, memoryMegabytes, logGroupName, variables } = definition;
-  const { region, logStreamName, speed, further } = settings;
+  const { name, runtime, memoryMegabytes, variables } = definition;
   const { NODE_COMPILE_CACHE } = process.env;
   return {
     ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
     TZ: ":UTC",
-    _HANDLER: handler,
     AWS_DEFAULT_REGION: region,
     AWS_EXECUTION_ENV: `AWS_Lambda_${runtime}`,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
     AWS_LAMBDA_FUNCTION_NAME: name,
-    AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
     AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
-    AWS_LAMBDA_LOG_GROUP_NAME: logGroupName,
-    AWS_LAMBDA_LOG_STREAM_NAME: logStreamName,
     AWS_REGION: region,
     ...accelerate(variables, speed),
     ...further,

@@ -37,7 +37,7 @@ export const openFunction = (
   options: {
     log: FunctionLog;
     population: Population;
-    environment: (logStreamName: string) => Record<string, string>;
+    environment: () => Record<string, string>;
     onError: (error: FunctionError) => void;
   },
 ): LambdaFunction => {
@@ -51,7 +51,7 @@ export const openFunction = (
     const limitSeconds = initializationSeconds + timeoutSeconds;
     const instance: Instance = {
       process: startInstance(definition, {
-        environment,
+        environment: environment(),
         output: log.descriptor,
         onMessage: (message) => hear(instance, message),
         onEnd: (error) => end(instance, error),

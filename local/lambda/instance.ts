@@ -1,6 +1,5 @@
 /** The process of one instance. */
 import { fork } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { FunctionDefinition } from "./definition.ts";
 import { exited } from "./failures.ts";
@@ -15,7 +14,7 @@ export type InstanceProcess = {
 };
 
 export type InstanceOptions = {
-  environment: (logStreamName: string) => Record<string, string>;
+  environment: Record<string, string>;
   /** The descriptor of the file that gets the process's output. */
   output: number;
   onMessage: (message: InstanceMessage) => void;
@@ -27,15 +26,15 @@ export const startInstance = (
   definition: FunctionDefinition,
   { environment, output, onMessage, onEnd }: InstanceOptions,
 ): InstanceProcess => {
-  const { memoryMegabytes } = definition;
-  const data = dataOf(definition);
+  const { directory, handler, name: functionName, arn: functionArn, memoryMegabytes } = definition;
+  const data: InstanceData = { directory, handler, functionName, functionArn, memoryMegabytes };
   const child = fork(join(import.meta.dirname, "lambda-instance.mjs"), [JSON.stringify(data)], {
     execArgv: [
       `--max-old-space-size=${memoryMegabytes}`,
       // V8 lets young objects fill three of these, 16 MB each by default, before it collects garbage.
       `--max-semi-space-size=${Math.max(1, Math.round(memoryMegabytes / 128))}`,
     ],
-    env: environment(data.logStreamName),
+    env: environment,
     stdio: ["ignore", output, output, "ipc"],
   });
   // Instances alone do not keep the runtime running.
@@ -53,26 +52,5 @@ export const startInstance = (
       child.ref();
       return new Promise((resolve) => child.once("exit", () => resolve()));
     },
-  };
-};
-
-const dataOf = ({
-  directory,
-  handler,
-  name,
-  arn,
-  memoryMegabytes,
-  logGroupName,
-}: FunctionDefinition): InstanceData => {
-  const day = new Date().toISOString().slice(0, 10).replaceAll("-", "/");
-  const logStreamName = `${day}/[$LATEST]${randomUUID().replaceAll("-", "")}`;
-  return {
-    directory,
-    handler,
-    functionName: name,
-    functionArn: arn,
-    memoryMegabytes,
-    logGroupName,
-    logStreamName,
   };
 };

@@ -45,8 +45,6 @@ function contextOf(data, { requestId, deadline }) {
     functionVersion: "$LATEST",
     invokedFunctionArn: data.functionArn,
     memoryLimitInMB: String(data.memoryMegabytes),
-    logGroupName: data.logGroupName,
-    logStreamName: data.logStreamName,
     getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
   };
 }

@@ -54,13 +54,8 @@ export const openLambda = (options: LambdaOptions): Lambda => {
     return openFunction(definition, {
       log: openLog(logDirectory, name),
       population,
-      environment: (logStreamName) =>
-        environmentOf(definition, {
-          region: assembly.region,
-          logStreamName,
-          speed,
-          further: variables(name),
-        }),
+      environment: () =>
+        environmentOf(definition, { region: assembly.region, speed, further: variables(name) }),
       onError: (error) => onFunctionError?.(name, error),
     });
   };

@@ -13,8 +13,6 @@ export type InstanceData = {
   functionName: string;
   functionArn: string;
   memoryMegabytes: number;
-  logGroupName: string;
-  logStreamName: string;
 };
 
 export type Invocation = {

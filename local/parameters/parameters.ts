@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { openKeptFile } from "../kept-file.ts";
 import { type LoopbackServer, listenOnLoopback, type Reply } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
@@ -68,15 +67,13 @@ export const startParameters = async (settings: {
   };
 
   return listenOnLoopback((request, body) => {
-    const answer = answers[operationOf(request)];
+    const operation = String(request.headers["x-amz-target"] ?? "").replace(/^AmazonSSM\./, "");
+    const answer = answers[operation];
     if (answer === undefined)
       return refuse("InvalidAction", `A local run knows only ${Object.keys(answers).join(", ")}.`);
     return answer(JSON.parse(body.toString()) as Record<string, unknown>);
   });
 };
-
-const operationOf = ({ headers }: IncomingMessage): string =>
-  String(headers["x-amz-target"] ?? "").replace(/^AmazonSSM\./, "");
 
 const refuse = (type: string, message: string): Reply => ({
   status: 400,

@@ -1,6 +1,5 @@
 import { maximumInstances, maximumInstancesOfWorkers } from "../lambda/definition.ts";
 import type { InvocationResult } from "../lambda/protocol.ts";
-import { eventOf } from "./event.ts";
 import type { Queue, TakenMessage } from "./fauxqs.ts";
 
 export type EventSource = {
@@ -114,9 +113,29 @@ const deliver = async (
   { queue, region, invoke }: EventSourceSettings,
   batch: TakenMessage[],
 ): Promise<void> => {
-  const isDone = await invoke(eventOf(queue, region, batch)).then(
+  const Records = batch.map((message) => recordOf(queue, region, message));
+  const isDone = await invoke({ Records }).then(
     (result) => !("functionError" in result),
     () => false,
   );
   if (isDone) for (const { receiptHandle } of batch) queue.delete(receiptHandle);
 };
+
+/** A message in the form of Lambda's event. */
+const recordOf = (queue: Queue, region: string, message: TakenMessage): object => ({
+  messageId: message.id,
+  receiptHandle: message.receiptHandle,
+  body: message.body,
+  attributes: {
+    ApproximateReceiveCount: String(message.receiveCount),
+    SentTimestamp: String(message.sentAt),
+    SenderId: "000000000000",
+    ApproximateFirstReceiveTimestamp: String(message.firstReceivedAt),
+    ...(message.group !== undefined && { MessageGroupId: message.group }),
+  },
+  messageAttributes: {},
+  md5OfBody: message.md5OfBody,
+  eventSource: "aws:sqs",
+  eventSourceARN: queue.arn,
+  awsRegion: region,
+});

@@ -1,7 +1,6 @@
 import type { Lambda } from "../lambda/lambda.ts";
 import type { Assembly } from "../template/assembly.ts";
-import type { EventSource } from "./event-source.ts";
-import { openEventSources } from "./event-source-mapping.ts";
+import { type EventSource, openEventSource } from "./event-source.ts";
 import { type Fauxqs, openFauxqs, type Queue } from "./fauxqs.ts";
 import { handleSending } from "./sending.ts";
 
@@ -18,11 +17,24 @@ export const startSqs = async (settings: {
   speed: number;
 }): Promise<Sqs> => {
   const { assembly, lambda, speed } = settings;
-  let sources = new Map<Queue, EventSource>();
+  const sources = new Map<Queue, EventSource>();
   const fauxqs = openFauxqs((queue) => sources.get(queue)?.wake());
   const { app, queueByArn, queueByUrl } = fauxqs;
   createQueues(assembly, fauxqs);
-  sources = openEventSources(assembly, lambda, queueByArn);
+  for (const { properties } of assembly.ofType<MappingProperties>("AWS::Lambda::EventSourceMapping")) {
+    const { EventSourceArn, FunctionName, BatchSize, ScalingConfig } = properties;
+    const queue = queueByArn(EventSourceArn);
+    if (queue === undefined) throw new Error(`The template has no queue ${EventSourceArn}`);
+    const functionArn = `arn:aws:lambda:${assembly.region}:${assembly.accountId}:function:${FunctionName}`;
+    const source = openEventSource({
+      queue,
+      region: assembly.region,
+      invoke: (event) => lambda.invoke(functionArn, event),
+      batchSize: BatchSize ?? 10,
+      maximumConcurrency: ScalingConfig?.MaximumConcurrency,
+    });
+    sources.set(queue, source);
+  }
   handleSending(fauxqs, speed);
   // A request may have made messages visible again, so the queue's event source looks.
   app.addHook("onResponse", async (request) => {
@@ -39,6 +51,13 @@ export const startSqs = async (settings: {
       await app.close();
     },
   };
+};
+
+type MappingProperties = {
+  EventSourceArn: string;
+  FunctionName: string;
+  BatchSize?: number;
+  ScalingConfig?: { MaximumConcurrency?: number };
 };
 
 type QueueProperties = Record<string, unknown> & {

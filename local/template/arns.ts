@@ -1,5 +1,5 @@
 import { physicalId } from "./names.ts";
-import { declared, type Environment, type Stack } from "./stack.ts";
+import { declared, type Stack } from "./stack.ts";
 
 type Named = { stack: Stack; logicalId: string; name: string };
 
@@ -25,10 +25,3 @@ export const arnOf = (stack: Stack, logicalId: string): string => {
   const format = formats[type] ?? within(service, `${kind}/`);
   return format({ stack, logicalId, name: physicalId(stack, logicalId) });
 };
-
-/** The ARN of a function that a template names by its name or by its ARN. */
-export const functionArnOf = (
-  { region, accountId }: Pick<Environment, "region" | "accountId">,
-  nameOrArn: string,
-): string =>
-  nameOrArn.startsWith("arn:") ? nameOrArn : `arn:aws:lambda:${region}:${accountId}:function:${nameOrArn}`;

@@ -28,8 +28,7 @@ const listOf = <List extends unknown[]>(stack: Stack, argument: unknown): List =
 const functions: Record<string, (stack: Stack, argument: unknown) => unknown> = {
   Ref: (stack, name) => referenceTo(stack, String(name)),
   "Fn::GetAtt": (stack, argument) => {
-    const path = typeof argument === "string" ? argument.split(".") : (argument as string[]);
-    const [logicalId = "", ...attributes] = path;
+    const [logicalId = "", ...attributes] = argument as string[];
     return attributeOf(stack, logicalId, attributes.join("."));
   },
   "Fn::Join": (stack, argument) => {

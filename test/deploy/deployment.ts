@@ -41,8 +41,6 @@ type SetupRun = {
   key?: string;
   until?: string;
   type?: readonly { asked: string; answer: string }[];
-  /** Gets what is printed, as it comes. */
-  watch?: (chunk: string) => void;
 };
 
 export class Deployment {
@@ -62,10 +60,7 @@ export class Deployment {
    * Runs setup, from the sources without an assembly, and gives what it printed. With `until` it ends together with what it started, a moment after it has printed that. `type`: what is typed
    * at a terminal, each after it was asked for.
    */
-  async setup(
-    assembly: string | undefined,
-    { args = [], key, until, type, watch }: SetupRun,
-  ): Promise<string> {
+  async setup(assembly: string | undefined, { args = [], key, until, type }: SetupRun): Promise<string> {
     const command = [
       process.execPath,
       join(project, "bin", "setup.ts"),
@@ -101,7 +96,6 @@ export class Deployment {
     let isEnding = false;
     const read = (chunk: Buffer): void => {
       printed += chunk;
-      watch?.(String(chunk));
       const [next] = answers;
       if (next !== undefined && printed.slice(seen).includes(next.asked)) {
         seen = printed.length;

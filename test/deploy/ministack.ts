@@ -1,9 +1,8 @@
 /** MiniStack, an emulation of AWS, which listens on 127.0.0.1 only and ends with its caller. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { findFreePort } from "../../local/loopback.ts";
 
 const secondsToStart = 60;
 
@@ -89,13 +88,4 @@ async function untilListening(url: string, child: ChildProcess): Promise<void> {
   }
   end(child);
   throw new Error(`MiniStack did not start within ${secondsToStart} s`);
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

@@ -210,7 +210,7 @@ test("with an alarm address every alarm notifies it, also when the alarm is over
   }
 });
 
-test("dead-letters goes off while there are any", () => {
+test("dead-letters goes off at any, sweep-not-running without a run in two intervals", () => {
   expect(alarmNamed("dead-letters")).toMatchObject({
     Namespace: "AWS/SQS",
     MetricName: "ApproximateNumberOfMessagesVisible",
@@ -218,9 +218,6 @@ test("dead-letters goes off while there are any", () => {
     Statistic: "Maximum",
     Threshold: 0,
   });
-});
-
-test("sweep-not-running goes off without any run in two of its intervals", () => {
   expect(alarmNamed("sweep-not-running")).toMatchObject({
     Namespace: "AWS/Lambda",
     MetricName: "Invocations",

@@ -109,25 +109,3 @@ test("a channel that is deleted while it is changed and tested does not come bac
   expect(refused.status).toBe(400);
   await expectNoDifference(organization);
 });
-
-test("a team that is deleted while e-mails are put into it holds none of them", async () => {
-  const organization = await createOrganization();
-  const { api, domainId } = organization;
-  const { dashboard } = await signedIn(organization.id);
-  const { id: teamId } = (await dashboard.post("/teams", { name: "Leaving" })).body;
-  const replies = await Promise.all([
-    ...Array.from({ length: 6 }, (_, index) =>
-      api.post("/emails", { email: `early${index}@demo.example`, domainId, teamId }),
-    ),
-    dashboard.delete(`/teams/${teamId}`),
-    ...Array.from({ length: 6 }, (_, index) =>
-      api.post("/emails", { email: `late${index}@demo.example`, domainId, teamId }),
-    ),
-  ]);
-  expectNoFailure(replies);
-  expect((await dashboard.get("/teams")).body).toMatchObject({ total: 0 });
-  const { emails, total } = (await api.get("/emails")).body as { emails: { team: unknown }[]; total: number };
-  expect(total).toBe(count(replies, 201));
-  expect(emails.filter(({ team }) => team !== null)).toEqual([]);
-  await expectNoDifference(organization);
-});

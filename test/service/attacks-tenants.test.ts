@@ -1,17 +1,14 @@
-/** Attacks of one organization on another. After each the victim is what it was before. */
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+/** Attacks of one organization on another. After them the victim is what it was before. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
-import { find } from "../../shared/alerting/recipients/recipient.ts";
 import { createRecipient } from "../dashboard/recipients.ts";
 import { createToken, signedIn, visitor } from "../dashboard/signed-in.ts";
 import { expectUnauthenticated, getWith } from "../endpoints/credentials.ts";
 import { expectRefusal, unknownId } from "../endpoints/reply.ts";
 import { preview } from "../endpoints/upload.ts";
-import { publicUrl } from "./alert-channels.ts";
-import { type Client, createClient, type Reply } from "./client.ts";
+import type { Client, Reply } from "./client.ts";
 import { createKeyClient, createOrganization } from "./organization.ts";
-import { exchange, requestText } from "./raw-request.ts";
 import { createTenant, stateOf, type Tenant } from "./tenant.ts";
 
 let attacker: Tenant;
@@ -20,16 +17,15 @@ let before: unknown;
 
 beforeAll(async () => {
   [attacker, victim] = await Promise.all([createTenant(), createTenant()]);
-});
-
-// Each test has keys of its own, since requests are limited by key.
-beforeEach(async () => {
-  attacker.api = await createKeyClient(attacker.id);
-  victim.api = await createKeyClient(victim.id);
   before = await stateOf(victim);
 });
 
-afterEach(async () => expect(await stateOf(victim)).toEqual(before));
+// Each test has a key of its own, since requests are limited by key.
+beforeEach(async () => {
+  attacker.api = await createKeyClient(attacker.id);
+});
+
+afterAll(async () => expect(await stateOf(victim)).toEqual(before));
 
 type Attempt = [part: "v1" | "dashboard", method: string, path: string, body?: unknown];
 
@@ -125,8 +121,7 @@ describe("ids of another organization", () => {
     ) as Tenant["ids"];
     const unknown = attempts(never);
     for (const [index, attempt] of attempts(victim.ids).entries()) {
-      const foreign = await send(attempt);
-      const other = await send(unknown[index] as Attempt);
+      const [foreign, other] = await Promise.all([send(attempt), send(unknown[index] as Attempt)]);
       expect([attempt, foreign.status, withoutIds(foreign)]).toEqual([
         attempt,
         other.status,
@@ -158,6 +153,7 @@ describe("fields that nobody may set", () => {
       name: "Attackers",
       id: victim.id,
       organizationId: victim.id,
+      pk: `ORG#${victim.id}`,
       billing: { status: "active", seatAllowance: 1_000_000, seatPriceCents: 0 },
       seatAllowance: 1_000_000,
     };
@@ -168,43 +164,10 @@ describe("fields that nobody may set", () => {
       billing,
     });
   });
-
-  test("such as organization and id, create nothing for another organization", async () => {
-    const { dashboard } = attacker.user;
-    const foreign = { organizationId: victim.id, org: victim.id, pk: `ORG#${victim.id}`, sk: "x" };
-    const created = await Promise.all([
-      dashboard.post("/api-keys", {
-        ...foreign,
-        label: "Mine",
-        id: victim.keyId,
-        hash: "x",
-        revokedAt: null,
-      }),
-      dashboard.post("/teams", { ...foreign, name: "Mine", id: victim.ids.team }),
-      dashboard.post("/members", {
-        ...foreign,
-        email: `mine-${attacker.id}@other.example`,
-        role: "member",
-        id: 1,
-      }),
-      attacker.api.post("/alert-configs", {
-        ...foreign,
-        channel: "webhook",
-        config: { url: publicUrl },
-        id: 1,
-      }),
-    ]);
-    expect(created.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    const key = createClient({ authorization: `Bearer ${created[0]?.body.key}` });
-    expect((await key.get("/emails")).body).toEqual((await attacker.api.get("/emails")).body);
-    const own = `/alert-configs/${created[3]?.body.id}`;
-    const moved = { ...foreign, id: victim.ids.channel, isEnabled: false };
-    expect((await attacker.api.patch(own, moved)).status).toBe(200);
-  });
 });
 
 describe("credentials", () => {
-  test("of a session with the other's organization or user in front are of nobody", async () => {
+  test("of a session or key with the other's organization or user in front are of nobody", async () => {
     const [own, other] = [attacker, victim].map(({ user }) => user.cookie.replace("session=", "")) as [
       string,
       string,
@@ -214,6 +177,10 @@ describe("credentials", () => {
       expectUnauthenticated(
         await getWith({ cookie: `session=${other.slice(0, length)}${own.slice(length)}` }),
       );
+    }
+    for (const cut of [5, 8, 12, 20, 36]) {
+      const authorization = `Bearer ${victim.key.slice(0, cut)}${attacker.key.slice(cut)}`;
+      if (!authorization.endsWith(attacker.key)) expectUnauthenticated(await getWith({ authorization }));
     }
   });
 
@@ -254,19 +221,6 @@ describe("credentials", () => {
 describe("answers", () => {
   const emailsOf = ({ api }: { api: Client }) => api.get("/emails").then(({ body }) => JSON.stringify(body));
 
-  test("on one connection with two keys are each of the key's organization", async () => {
-    const keys = [attacker.key, victim.key, attacker.key, victim.key];
-    const texts = keys.map((key, index) => {
-      const Connection = index + 1 < keys.length ? "keep-alive" : "close";
-      return requestText("GET", "/api/v1/emails", { Authorization: `Bearer ${key}`, Connection });
-    });
-    const received = await exchange(texts.join(""));
-    const bodies = [...received.matchAll(/^\{"emails".*\}(?=HTTP\/1\.1|\s*$)/gm)].map(([body]) => body);
-    const [own, other] = [await emailsOf(attacker), await emailsOf(victim)];
-    expect(own).not.toBe(other);
-    expect(bodies).toEqual([own, other, own, other]);
-  });
-
   test("to many at the same time, with keys and cookies mixed, never change places", async () => {
     const expected = { own: await emailsOf(attacker), other: await emailsOf(victim) };
     const replies = await Promise.all(
@@ -279,92 +233,9 @@ describe("answers", () => {
     );
     for (const [name, body] of replies) expect(body).toBe(expected[name]);
   });
-
-  test("are whole and one's own, whatever a condition or range in the request says", async () => {
-    const own = await emailsOf(attacker);
-    const { headers } = await victim.api.get("/emails");
-    expect(headers).not.toHaveProperty("etag");
-    for (const condition of [
-      { "if-none-match": "*" },
-      { "if-none-match": `"${victim.id}"` },
-      { "if-modified-since": new Date(Date.now() + 86_400_000).toUTCString() },
-      { "if-match": '"x"' },
-      { range: "bytes=0-0" },
-      { "cache-control": "only-if-cached" },
-    ]) {
-      const reply = await attacker.api.request("GET", "/emails", {
-        headers: condition as Record<string, string>,
-      });
-      expect([condition, reply.status, JSON.stringify(reply.body)]).toEqual([condition, 200, own]);
-      expect(reply.headers["cache-control"]).toBe("no-store");
-    }
-  });
-});
-
-describe("links of recipients", () => {
-  test("that a scanner of mails opens unsubscribe nobody", async () => {
-    const { token } = await createRecipient(victim.id);
-    for (const method of ["GET", "HEAD", "OPTIONS", "PUT"]) {
-      const reply = await visitor().request(method, `/recipients/${token}/unsubscribe`);
-      expect([method, reply.status]).toEqual([method, method === "GET" ? 303 : 405]);
-    }
-    expect((await find(token))?.recipient.consent).toBeUndefined();
-  });
-
-  test("with a changed form of a token unsubscribe nobody", async () => {
-    const { token } = await createRecipient(victim.id);
-    const [org, name, secret] = token.split(".");
-    const forms = [
-      `0${token}`,
-      `%2B${token}`,
-      `${token}%00`,
-      `${token}%0a`,
-      `%20${token}`,
-      `..%2frecipients%2f${token}`,
-      `${org}.${name}.`,
-      `${org}.${name}.${"*".repeat(22)}`,
-      `${org}.${name}.${secret?.toLowerCase()}x`,
-      `${org}.${name}.${[...(secret ?? "")].reverse().join("")}`,
-      `${attacker.id}.${name}.${secret}`,
-    ];
-    const before = (await find(token))?.recipient;
-    for (const form of forms) {
-      const { status } = await visitor().post(`/recipients/${form}/unsubscribe`);
-      expect([form, [400, 404].includes(status)]).toEqual([form, true]);
-    }
-    expect((await find(token))?.recipient).toEqual(before);
-  });
 });
 
 describe("names", () => {
-  test("that imitate the service or an operator do not become its entries in the log", async () => {
-    const { dashboard } = attacker.user;
-    for (const label of ["Administrator", "Breach Monitor", "Support"]) {
-      const { key } = (await dashboard.post("/api-keys", { label })).body;
-      const api = createClient({ authorization: `Bearer ${key}` });
-      const email = `by-${label.replace(" ", "-").toLowerCase()}@demo.example`;
-      expect((await api.post("/emails", { email, domainId: attacker.domainId })).status).toBe(201);
-      const [entry] = (await api.get("/activity?category=monitoring&limit=1")).body.activity as unknown[];
-      expect(entry).toMatchObject({ action: "email.added", actor: { type: "api_key", label } });
-    }
-  });
-
-  test("with line breaks or control characters, which could forge a line, are refused", async () => {
-    const { dashboard } = attacker.user;
-    const { total } = (await attacker.api.get("/activity")).body;
-    for (const name of ["A\nB", "A\r\nB", "A\u001b[2JB", "A\u0085B", "A\u0000B"]) {
-      const replies = await Promise.all([
-        dashboard.post("/api-keys", { label: name }),
-        dashboard.post("/teams", { name }),
-        dashboard.post("/members", { email: "new@other.example", role: "member", name }),
-        dashboard.patch("/organization", { name }),
-        dashboard.patch(`/emails/${attacker.ids.email}`, { ownerName: name }),
-      ]);
-      expect([name, replies.map(({ status }) => status)]).toEqual([name, [400, 400, 400, 400, 400]]);
-    }
-    expect((await attacker.api.get("/activity")).body.total).toBe(total);
-  });
-
   test("that look like keys and expressions of the table are kept as they were given", async () => {
     const organization = await createOrganization();
     const { dashboard } = await signedIn(organization.id);

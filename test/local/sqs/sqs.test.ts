@@ -105,6 +105,7 @@ describe.concurrent("an event source", () => {
     await sendBatch(["a", "b", "c"]);
     await expect.poll(() => events.length).toBe(2);
     expect(events[1]?.Records.map(({ body }) => body)).toEqual(["a", "b", "c"]);
+    // Longer than the visibility timeout.
     await new Promise((resolve) => setTimeout(resolve, 1200));
     expect(events).toHaveLength(2);
   });
@@ -134,7 +135,10 @@ describe.concurrent("an event source", () => {
         order.push(...Records.map(({ attributes }) => attributes.MessageGroupId ?? ""));
         running -= 1;
       },
-      { mapping: { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 2 } } },
+      {
+        mapping: { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 2 } },
+        queue: { VisibilityTimeout: 60 },
+      },
     );
     await Promise.all(Array.from({ length: 12 }, () => send("x", { MessageGroupId: "busy" })));
     await send("x", { MessageGroupId: "calm" });
@@ -177,17 +181,10 @@ describe.concurrent("DelaySeconds", () => {
     );
     await send("later", { DelaySeconds: 900 });
     await expect.poll(() => tookMilliseconds).toBeGreaterThan(490);
-    expect(tookMilliseconds).toBeLessThan(10_000);
   });
 
   test("over 900 is refused", async ({ expect }) => {
     const { send } = await start(async () => {});
     await expect(send("x", { DelaySeconds: 901 })).rejects.toThrow("must be >= 0 and <= 900");
   });
-});
-
-test("a message over 1 MiB is refused", async ({ expect }) => {
-  const { send } = await start(async () => {});
-  await send("x".repeat(1024 * 1024));
-  await expect(send("x".repeat(1024 * 1024 + 1))).rejects.toThrow("shorter than 1048576 bytes");
 });

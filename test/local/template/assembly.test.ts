@@ -52,7 +52,7 @@ describe("an assembly", () => {
       { "Fn::Join": ["", ["https://", { Ref: "Api" }, ".execute-api.eu-west-1.amazonaws.com/api/app"]] },
       "http://127.0.0.1:2/api/app",
     ],
-    [{ "Fn::GetAtt": "Table.Arn" }, "arn:aws:dynamodb:eu-west-1:000000000000:table/shop-Table"],
+    [{ "Fn::GetAtt": ["Table", "Arn"] }, "arn:aws:dynamodb:eu-west-1:000000000000:table/shop-Table"],
     [{ "Fn::Sub": "assets-${AWS::AccountId}/${Table}" }, "assets-000000000000/shop-Table"],
     [{ "Fn::Select": [1, { "Fn::Split": ["/", "a/b/c"] }] }, "b"],
     [{ Condition: { StringEquals: { a: "b" } } }, { Condition: { StringEquals: { a: "b" } } }],
