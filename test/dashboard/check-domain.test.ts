@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../alerting/name-server.ts";
-import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
+import { expectEveryHeader, expectRefusal, timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import type { Client } from "../service/client.ts";
 import { records } from "../service/name-records.ts";
@@ -109,13 +109,6 @@ describe("the command line", () => {
     await admin("domain verify", { ...verify, force: true });
     expect(await read(wanting)).toMatchObject({ isVerified: true });
     expect(await read(proved)).toMatchObject({ isVerified: true });
-  });
-});
-
-describe("404", () => {
-  test("an unknown id", async () => {
-    const { dashboard } = await want("unknown.check.example");
-    expectRefusal(await dashboard.post(`/domains/${unknownId}/check`), 404, /No domain/);
   });
 });
 
