@@ -124,10 +124,9 @@ describe("the list of e-mails", () => {
   test("a filter of more than 20 choices is searched", async () => {
     const { api, domainId, ...organization } = await createOrganization();
     await addEmail(api, domainId, "ada@demo.example");
+    for (let index = 0; index < 21; index += 1)
+      await admin("domain add", { org: organization.id, name: `number-${index}.example` });
     const { page } = await signInTo(organization);
-    await page.evaluate(`Promise.all(Array.from({ length: 21 }, (_, index) =>
-      fetch("/api/dashboard/domains", { method: "POST", body: JSON.stringify({ name: "number-" + index + ".example" }),
-        headers: { "Content-Type": "application/json" } })))`);
     const domain = page.getByLabel("Domain");
     await domain.focus();
     await page.getByRole("combobox", { name: "Domain" }).and(page.locator("input:focus")).waitFor();
