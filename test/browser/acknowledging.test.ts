@@ -4,7 +4,7 @@ import { addEmail } from "../endpoints/emails.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { follow, press, tabTo } from "./keyboard.ts";
-import { go, signInTo, urlOf, useBrowser } from "./visit.ts";
+import { go, signInTo, useBrowser } from "./visit.ts";
 import { withFindings } from "./with-findings.ts";
 
 useBrowser();
@@ -72,34 +72,6 @@ describe("acknowledging findings", () => {
     await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
     await dialog.waitFor({ state: "detached" });
     expect((await api.get("/breaches")).body.unacknowledged).toBe(0);
-  });
-
-  test("two tabs acknowledge one finding: the later one counts, and neither fails", async () => {
-    const { api, organization } = await withFindings();
-    const { page } = await signInTo(organization);
-    await go(page, "Findings");
-    const tab = await page.context().newPage();
-    await tab.goto(urlOf("/findings"));
-    const acknowledge = async (where: Page, reason: string) => {
-      await where.getByRole("button", { name: "Acknowledge", exact: true }).click();
-      const dialog = where.getByRole("dialog", { name: "Acknowledge 1 finding" });
-      await dialog.getByLabel("Resolution").selectOption("ignored");
-      await dialog.getByLabel("Reason").fill(reason);
-      await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
-      await dialog.waitFor({ state: "detached" });
-    };
-    for (const each of [page, tab]) {
-      await each
-        .getByRole("checkbox", { name: "Select ada@demo.example in Example Shop (invented)" })
-        .check();
-    }
-    await acknowledge(page, "first");
-    await acknowledge(tab, "second");
-    await tab.getByLabel("State").selectOption("Any");
-    const row = tab.getByRole("row").filter({ hasText: "Example Shop" });
-    await row.getByText("Ignored").waitFor();
-    const { breaches } = (await api.get("/breaches?acknowledged=true")).body;
-    expect(breaches).toMatchObject([{ acknowledgeReason: "second", resolution: "ignored" }]);
   });
 
   test("open ones come worst first; Undo brings back exactly what was acknowledged", async () => {

@@ -7,7 +7,7 @@ import { go, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
-const inWords = /^in (less than a minute|\d+ (minutes?|hours?))$/;
+const inWords = /^(just now|in (less than a minute|\d+ (minutes?|hours?)))$/;
 const exactly = /^\d+ \w+ \d{4}, \d\d:\d\d$/;
 
 describe("Alerts", () => {

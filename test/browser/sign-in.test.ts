@@ -2,12 +2,22 @@ import { describe, expect, test } from "vitest";
 import { hashOf } from "../../shared/access/keys/secret.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import { linkIn, mailsTo } from "../dashboard/outbox.ts";
+import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
 import { press } from "./keyboard.ts";
-import { mailedLink } from "./mailed-link.ts";
 import { createUser, go, linkFor, signIn, signInTo, urlOf, useBrowser, visit } from "./visit.ts";
 
 useBrowser();
+
+/** The link in the only mail to an address. */
+const mailedLink = async (address: string): Promise<string> => {
+  const [mail = ""] = await eventually(
+    () => mailsTo(address),
+    (mails) => mails.length === 1,
+  );
+  return linkIn(mail).href;
+};
 
 describe("signing in", () => {
   test("a link signs in once; the second use says what to do", async () => {
@@ -78,17 +88,20 @@ describe("a link that programs changed on its way", () => {
     await page.getByText(`Signed in as ${user.email}`).waitFor();
   });
 
-  test.each([
-    ["its # is encoded", (link: string) => link.replace("#", "%23")],
-    ["a parameter was added", (link: string) => `${link}?utm_source=mail`],
-    ["a bracket was taken for a part of it", (link: string) => `${link}>`],
-  ])("signs in all the same: %s", async (_, changed) => {
-    const user = await createUser((await createOrganization()).id);
-    const { page } = await visit();
-    await page.goto(changed(await linkFor(user)));
-    expect(await page.getByText("good").count()).toBe(0);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText(`Signed in as ${user.email}`).waitFor();
+  test("signs in all the same", async () => {
+    for (const change of [
+      (link: string) => link.replace("#", "%23"),
+      (link: string) => `${link}?utm_source=mail`,
+      // A bracket that was taken for a part of it.
+      (link: string) => `${link}>`,
+    ]) {
+      const user = await createUser((await createOrganization()).id);
+      const { page } = await visit();
+      await page.goto(change(await linkFor(user)));
+      expect(await page.getByText("good").count()).toBe(0);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText(`Signed in as ${user.email}`).waitFor();
+    }
   });
 });
 

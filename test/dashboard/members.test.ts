@@ -76,7 +76,12 @@ test("another invitation is mailed, signs in, and says when; then the member has
   expect((await signIn(mails[1])).status).toBe(201);
   const { joinedAt } = (await memberOf(member.id)) as unknown as { joinedAt: string };
   expect((await signIn(mails[0])).status).toBe(201);
-  expect(await memberOf(member.id)).toMatchObject({ joinedAt, invitedAt: reply.body.invitedAt });
+  const { invitedAt: lastInvited } = reply.body;
+  expect(await memberOf(member.id)).toMatchObject({
+    joinedAt,
+    invitedAt: lastInvited,
+    lastSignInAt: timestamp,
+  });
   expect(await activity(user.v1, "member.invited")).toMatchObject([
     { summary: `Invited ${email} again`, actor: { label: user.email } },
     { summary: `Invited ${email} as a member` },
