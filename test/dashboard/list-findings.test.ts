@@ -65,7 +65,7 @@ describe("200", () => {
     expect({ total, unacknowledged }).toEqual({ total: all.length, unacknowledged: all.length - 2 });
   });
 
-  test("by every combination of filters, with pages and totals of what matches", async () => {
+  test("by combinations of all filters, with pages and totals of what matches", async () => {
     const { domainId } = organization;
     const given = (values: unknown[]): unknown[] => [undefined, ...new Set(values)];
     const filters = {
@@ -81,8 +81,8 @@ describe("200", () => {
         combined.flatMap((some) => values.map((value) => ({ ...some, [name]: value }))),
       [{}],
     );
-    // Every third one, so that the requests of a session suffice.
-    for (const filter of combinations.filter((_, index) => index % 3 === 0).slice(0, 90)) {
+    // Some of the thousands, in which each filter has all of its values.
+    for (const filter of combinations.filter((_, index) => index % 83 === 0)) {
       const expected = all.filter(
         (finding) =>
           (filter.acknowledged === undefined || finding.acknowledged === filter.acknowledged) &&
