@@ -5,9 +5,10 @@ import { now } from "./clock.ts";
 export function When({ time, none = "–" }: { time: string | null; none?: string }) {
   if (time === null) return <span class="muted">{none}</span>;
   const at = Date.parse(time);
+  const exactly = exactTime(at);
   return (
-    <time class="when" dateTime={time} title={exactTime(at)}>
-      <span>{relativeTime(at, now.value)}</span> <small>{exactTime(at)}</small>
+    <time class="when" dateTime={time} title={exactly}>
+      <span>{relativeTime(at, now.value)}</span> <small>{exactly}</small>
     </time>
   );
 }

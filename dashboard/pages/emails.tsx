@@ -18,7 +18,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { inBothForms } from "../text/domain-name.ts";
-import { count, number } from "../text/words.ts";
+import { addresses, count, number } from "../text/words.ts";
 import { AddEmail } from "./emails/add.tsx";
 import { enable, enableAll, mostChanged, RemoveEmail, RemoveEmails, TeamDialog } from "./emails/change.tsx";
 import { EditEmail } from "./emails/edit.tsx";
@@ -69,7 +69,7 @@ export function EmailsPage() {
         data.value &&
         (hasFilters
           ? count(data.value.total, "address matches", "addresses match")
-          : count(data.value.total, "address", "addresses"))
+          : addresses(data.value.total))
       }
       actions={
         <>

@@ -9,6 +9,9 @@ export const number = (value: number): string => numberFormat.format(value);
 export const count = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
 
+/** Such as "1 address", "1,204 addresses". */
+export const addresses = (value: number): string => count(value, "address", "addresses");
+
 /** Such as "12.00": the contract names no currency. */
 export const money = (cents: number): string =>
   (cents / 100).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });

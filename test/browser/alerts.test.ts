@@ -2,54 +2,52 @@ import { describe, expect, inject, test } from "vitest";
 import { createChannel } from "../service/alert-channels.ts";
 import { createOrganization } from "../service/organization.ts";
 import { type Received, waitForRequests } from "../service/receiver.ts";
+import { focused, follow, press } from "./keyboard.ts";
 import { go, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
-const inWords = /^in (less than a minute|\d+ (minutes?|hours?))$/;
+const inWords = /^(just now|in (less than a minute|\d+ (minutes?|hours?)))$/;
 const exactly = /^\d+ \w+ \d{4}, \d\d:\d\d$/;
 
 describe("Alerts", () => {
-  test("what the service refuses about the destination stands at that field", async () => {
-    const { page, watch } = await signInTo(await createOrganization());
-    await go(page, "Alerts");
-    await page.getByRole("button", { name: "Add channel" }).click();
+  test("the keyboard adds a webhook, disables and enables it, and deletes it", async () => {
+    const { api, ...organization } = await createOrganization();
+    const { page, watch } = await signInTo(organization);
+    await follow(page, "Alerts");
+    await page.getByText("Nobody is alerted yet.").waitFor();
+    await press(page, "Add channel");
     const dialog = page.getByRole("dialog", { name: "Add channel" });
-    await dialog.getByLabel("Kind").selectOption("Webhook");
-    await dialog.getByLabel("Destination").fill("https://10.0.0.1/hook");
+    await dialog.waitFor();
+    const next = async (text: string) => {
+      await page.keyboard.press("Tab");
+      await page.keyboard.type(text);
+    };
+    // Letters choose from the list of kinds.
+    await page.keyboard.press("w");
+    await next("https://10.0.0.1/hook");
     watch.expect("400 /api/v1/alert-configs");
-    await dialog.getByRole("button", { name: "Add channel" }).click();
+    await page.keyboard.press("Enter");
     await dialog.getByRole("alert").getByText("Destination is not public.", { exact: true }).waitFor();
     expect(await dialog.getByRole("alert").count()).toBe(1);
-    const focused = await page.evaluate("document.activeElement.name");
-    expect(focused).toBe("destination");
-  });
-
-  test("a webhook is added, disabled, enabled, and deleted once that is confirmed", async () => {
-    const { api, ...organization } = await createOrganization();
-    const { page } = await signInTo(organization);
-    await go(page, "Alerts");
-    await page.getByText("Nobody is alerted yet.").waitFor();
-    await page.getByRole("button", { name: "Add channel" }).click();
-    const dialog = page.getByRole("dialog", { name: "Add channel" });
-    await dialog.getByLabel("Kind").selectOption("Webhook");
-    await dialog.getByLabel("Destination").fill(`${inject("receiverUrl")}/browser-alerts`);
-    const secret = dialog.getByLabel("Secret");
-    await secret.pressSequentially("15 characters x");
-    await dialog.getByRole("button", { name: "Add channel" }).click();
+    expect(await page.evaluate("document.activeElement.name")).toBe("destination");
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.type(`${inject("receiverUrl")}/browser-alerts`);
+    await next("Tickets");
+    await next("15 characters x");
+    await page.keyboard.press("Enter");
     const tooShort = dialog.getByRole("alert").getByText("Secret must have at least 16 characters.");
     await tooShort.waitFor();
     expect((await api.get("/alert-configs")).body.configs).toEqual([]);
-    await dialog.getByRole("button", { name: "Generate" }).click();
+    await press(page, "Generate");
     await tooShort.waitFor({ state: "detached" });
     expect(await dialog.getByLabel("Secret").inputValue()).toMatch(/^[0-9a-f]{64}$/);
     await dialog.getByLabel("Scan complete").check();
     await dialog.getByLabel("Scan errors").uncheck();
-    await dialog.getByLabel("Name").fill("Tickets");
-    await dialog.getByText("Options").click();
+    await press(page, "Options");
     await dialog.getByLabel("Least severity").selectOption("High");
     await dialog.getByLabel("Sensitive breaches").selectOption("Not sent");
-    await dialog.getByRole("button", { name: "Add channel" }).click();
+    await press(page, "Add channel");
     await dialog.waitFor({ state: "detached" });
     const [{ id }] = (await api.get("/alert-configs")).body.configs as [{ id: number }];
     expect((await api.get(`/alert-configs/${id}/options`)).body).toEqual({
@@ -75,73 +73,77 @@ describe("Alerts", () => {
       },
     ]);
 
-    await row.getByRole("button", { name: "Disable" }).click();
+    await press(page, "Disable");
     await row.getByText("Disabled", { exact: true }).waitFor();
     expect(await row.getByRole("button", { name: "Send test" }).isDisabled()).toBe(true);
-    await row.getByRole("button", { name: "Enable" }).click();
+    await press(page, "Enable");
     await row.getByText("Enabled", { exact: true }).waitFor();
 
-    await row.getByRole("button", { name: "Delete" }).click();
     const asked = page.getByRole("dialog", { name: "Delete the Tickets channel?" });
-    await asked.getByRole("button", { name: "Cancel" }).click();
+    await press(page, "Delete");
+    await asked.waitFor();
+    await press(page, "Cancel");
     await asked.waitFor({ state: "detached" });
-    await row.getByRole("button", { name: "Delete" }).click();
-    await asked.getByRole("button", { name: "Delete" }).click();
+    await page.keyboard.press("Enter");
+    await asked.waitFor();
+    await press(page, "Delete");
     await page.getByText("Nobody is alerted yet.").waitFor();
     expect((await api.get("/alert-configs")).body.configs).toEqual([]);
   });
 
-  test("a test is sent and delivered; delivering again sends the same event", async () => {
+  test("the keyboard sends a test, and the same event again", async () => {
     const { api, ...organization } = await createOrganization();
     const inbox = `${inject("receiverUrl")}/browser-deliveries-${organization.id}`;
     await createChannel(api, { channel: "webhook", config: { url: inbox } });
     const { page } = await signInTo(organization);
-    await go(page, "Alerts");
-    await page.getByRole("button", { name: "Send test" }).click();
+    await follow(page, "Alerts");
+    await press(page, "Send test");
     await page.getByText("A test is on its way.").waitFor();
-    await page.getByRole("button", { name: "Deliveries" }).click();
+    await press(page, "Deliveries");
     await page.getByRole("heading", { name: /^Deliveries: Webhook, http/ }).waitFor();
     const row = page.getByRole("row").filter({ hasText: "Deliver again" });
     await row.getByText("Delivered", { exact: true }).waitFor();
     const [first] = await waitForRequests(inbox, 1);
-    await row.getByRole("button", { name: "Deliver again" }).click();
+    await press(page, "Deliver again");
     const [, second] = await waitForRequests(inbox, 2);
     const idOf = (each: Received | undefined) => JSON.parse(String(each?.body)).id;
     expect(idOf(second)).toBe(idOf(first));
     await page.getByRole("cell", { name: "2", exact: true }).waitFor();
-    await row.getByRole("rowheader").getByRole("button").click();
+    expect(await focused(page)).toBe("Deliver again");
+    await press(page, await row.getByRole("rowheader").innerText());
     const details = page.getByRole("dialog");
     await details.getByText(/^HTTP 2\d\d after \d+ ms/).waitFor();
     await details.getByText(`"id":${idOf(first)}`).waitFor();
-    await details.getByRole("button", { name: "Close" }).click();
+    await press(page, "Close");
+    await details.waitFor({ state: "detached" });
     await go(page, "Alerts");
     await page.getByRole("cell", { name: "just now" }).waitFor();
   });
 
-  test("what failed since yesterday is sent again once the receiver works", async () => {
+  test("the keyboard sends again what failed since yesterday, once the receiver works", async () => {
     const { api, ...organization } = await createOrganization();
     const inbox = `${inject("receiverUrl")}/browser-replay-${organization.id}`;
     const url = `${inbox}?status=500`;
     const id = await createChannel(api, { channel: "webhook", config: { url } });
     const { page } = await signInTo(organization);
     await page.goto(urlOf(`/alerts?channel=${id}`));
-    for (const index of [0, 1, 2]) {
-      await page.getByRole("button", { name: "Send test" }).click();
+    for (const index of [0, 1]) {
+      await press(page, "Send test");
       await page.getByRole("cell", { name: "HTTP 500" }).nth(index).waitFor();
     }
     // An attempt that is under way would refuse another.
-    await page.getByText("3 failed").nth(2).waitFor();
+    await page.getByText("3 failed").nth(1).waitFor();
     await api.patch(`/alert-configs/${id}`, { config: { url: inbox } });
-    await page.getByRole("button", { name: "Replay what failed" }).click();
-    const dialog = page.getByRole("dialog", { name: "Replay what failed" });
-    expect(Date.now() - Date.parse(await dialog.getByLabel("Since").inputValue())).toBeGreaterThan(
-      86_000_000,
-    );
-    await dialog.getByRole("button", { name: "Replay" }).click();
-    await page.getByText(/events? (is|are) on the way again/).waitFor();
-    await page.getByText("Delivered", { exact: true }).nth(2).waitFor();
-    await page.getByRole("button", { name: "Replay what failed" }).click();
-    await dialog.getByRole("button", { name: "Replay" }).click();
+    const replay = async () => {
+      await press(page, "Replay what failed");
+      const since = page.getByRole("dialog", { name: "Replay what failed" }).getByLabel("Since");
+      expect(Date.now() - Date.parse(await since.inputValue())).toBeGreaterThan(86_000_000);
+      await press(page, "Replay");
+    };
+    await replay();
+    await page.getByText("2 events are on the way again.").waitFor();
+    await page.getByText("Delivered", { exact: true }).nth(1).waitFor();
+    await replay();
     await page.getByText("Nothing has failed since then.").waitFor();
   });
 

@@ -8,48 +8,56 @@ import { go, signInTo, useBrowser } from "./visit.ts";
 useBrowser();
 
 describe("Domains", () => {
-  test("a domain is checked until its record is there; DNS that fails changes nothing", async () => {
+  test("the keyboard adds a domain, checks it until its record is there, and removes one", async () => {
     const organization = await createOrganization();
     const { page, watch } = await signInTo(organization);
-    await go(page, "Domains");
-    await page.getByRole("button", { name: "Add domain" }).click();
-    const name = page.getByRole("dialog").getByLabel("Name");
+    const dialog = page.getByRole("dialog");
+    const add = async (name: string) => {
+      await page.keyboard.type(name);
+      await page.keyboard.press("Enter");
+    };
+    await follow(page, "Domains");
+    await press(page, "Add domain");
+    await dialog.waitFor();
     watch.expect("400 /api/dashboard/domains");
-    await name.fill("gmail.com");
-    await page.keyboard.press("Enter");
-    await page
+    await add("gmail.com");
+    await dialog
       .getByRole("alert")
       .filter({ hasText: /^gmail\.com is a provider of mailboxes/ })
       .waitFor();
-    expect(await name.getAttribute("aria-invalid")).toBe("true");
-    await name.fill("https://www.checked.example/");
-    await page.keyboard.press("Enter");
+    expect(await page.locator(":focus").getAttribute("aria-invalid")).toBe("true");
+    await page.keyboard.press("ControlOrMeta+A");
+    await add("https://www.checked.example/");
     const row = page.getByRole("row").filter({ hasText: "_breach-monitor.checked.example" });
     await row.getByText("Not verified").waitFor();
     const value = (await row.getByText("breach-monitor=").textContent()) ?? "";
 
-    await row.getByRole("button", { name: "Check now" }).click();
-    const dialog = page.getByRole("dialog", { name: "Check checked.example" });
-    await dialog.getByText("The record is not there yet.").waitFor();
-    await dialog.getByText(", and found none.").waitFor();
-    records.set("_breach-monitor.checked.example", ["v=spf1 -all", "<b>other</b>"]);
-    await dialog.getByRole("button", { name: "Check again" }).click();
-    await dialog.getByText("<b>other</b>").waitFor();
+    await press(page, "Check now", "checked.example");
+    const check = page.getByRole("dialog", { name: "Check checked.example" });
+    await check.getByText("The record is not there yet.").waitFor();
+    await check.getByText(", and found none.").waitFor();
+    const checkAgain = async (answer: Parameters<typeof records.set>[1]) => {
+      records.set("_breach-monitor.checked.example", answer);
+      await press(page, "Check again");
+    };
+    await checkAgain(["v=spf1 -all", "<b>other</b>"]);
+    await check.getByText("<b>other</b>").waitFor();
     const { domains } = await admin("domain list", { org: organization.id });
     const added = (domains as { id: number; name: string }[]).find(({ name }) => name === "checked.example");
     watch.expect(`503 /api/dashboard/domains/${added?.id}/check`);
-    records.set("_breach-monitor.checked.example", "failure");
-    await dialog.getByRole("button", { name: "Check again" }).click();
-    await dialog.getByRole("alert").filter({ hasText: "DNS" }).waitFor();
-    records.set("_breach-monitor.checked.example", [value]);
-    await dialog.getByRole("button", { name: "Check again" }).click();
-    await dialog.getByText("The record is there: checked.example is verified.").waitFor();
-    await dialog.getByRole("button", { name: "Close" }).click();
-    await page
-      .getByRole("row")
-      .filter({ hasText: "checked.example" })
-      .getByText("Verified", { exact: true })
-      .waitFor();
+    await checkAgain("failure");
+    await check.getByRole("alert").filter({ hasText: "DNS" }).waitFor();
+    await checkAgain([value]);
+    await check.getByText("The record is there: checked.example is verified.").waitFor();
+    await press(page, "Close");
+    await dialog.waitFor({ state: "detached" });
+    expect(await focused(page)).toBe("Check now");
+    await row.getByText("Verified", { exact: true }).waitFor();
+
+    await press(page, "Remove", "checked.example");
+    await page.getByRole("dialog", { name: "Remove checked.example?" }).waitFor();
+    await press(page, "Remove");
+    await row.waitFor({ state: "detached" });
   });
 
   test("a domain is shown in both forms, and its record where it stands", async () => {
@@ -75,26 +83,5 @@ describe("Domains", () => {
     records.set(`_breach-monitor.${ascii}`, [`"${value} "`]);
     await dialog.getByRole("button", { name: "Check again" }).click();
     await dialog.getByText("is verified.").waitFor();
-  });
-
-  test("the keyboard alone checks a domain", async () => {
-    const organization = await createOrganization();
-    const { page } = await signInTo(organization);
-    await follow(page, "Domains");
-    await press(page, "Add domain");
-    await page.getByRole("dialog").waitFor();
-    await page.keyboard.type("keyboard.example");
-    await page.keyboard.press("Enter");
-    const row = page.getByRole("row").filter({ hasText: "_breach-monitor.keyboard.example" });
-    const value = (await row.getByText("breach-monitor=").textContent()) ?? "";
-    await press(page, "Check now", "keyboard.example");
-    const dialog = page.getByRole("dialog", { name: "Check keyboard.example" });
-    await dialog.getByText("The record is not there yet.").waitFor();
-    records.set("_breach-monitor.keyboard.example", [value]);
-    await press(page, "Check again");
-    await dialog.getByText("The record is there: keyboard.example is verified.").waitFor();
-    await press(page, "Close");
-    await dialog.waitFor({ state: "detached" });
-    expect(await focused(page)).toBe("Check now");
   });
 });

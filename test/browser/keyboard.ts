@@ -7,11 +7,12 @@ export const focused = async (page: Page): Promise<string> =>
 
 /** Presses Tab until the element with this text has the focus; of several, the one with this description, or with none. */
 export const tabTo = async (page: Page, text: string, about?: string | null): Promise<void> => {
-  const focus = page.locator(":focus");
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press("Tab");
-    if ((await focus.count()) === 0 || (await focused(page)) !== text) continue;
-    if (about === undefined || (await focus.getAttribute("aria-description")) === about) return;
+    const [focus, description] = await page.evaluate<[string, string | null]>(
+      `[document.activeElement.textContent.trim(), document.activeElement.getAttribute("aria-description")]`,
+    );
+    if (focus === text && (about === undefined || description === about)) return;
   }
   throw new Error(`Tab does not reach ${text}`);
 };

@@ -37,31 +37,4 @@ describe("a member", () => {
     await page.getByText("Only admins see and create API keys.").waitFor();
     expect(await buttons("Create API key").count()).toBe(0);
   });
-
-  test("is refused with admin_only when the page is bypassed", async () => {
-    const { id, domainId } = await createOrganization();
-    const { page, watch } = await signInTo({ id }, { role: "member" });
-    const calls: [method: string, path: string, body?: object][] = [
-      ["PATCH", "/organization", { name: "Taken over" }],
-      ["GET", "/api-keys"],
-      ["POST", "/api-keys", { label: "Mine" }],
-      ["POST", "/domains", { name: "taken.example" }],
-      ["POST", `/domains/${domainId}/check`],
-      ["DELETE", `/domains/${domainId}`],
-      ["POST", "/teams", { name: "Mine" }],
-      ["POST", "/members", { email: "friend@demo.example", role: "admin" }],
-    ];
-    for (const [method, path, body] of calls) {
-      watch.expect(`403 /api/dashboard${path}`);
-      const init = {
-        method,
-        ...(body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
-      };
-      const answer = await page.evaluate<{ status: number; body: object }>(
-        `fetch("/api/dashboard${path}", ${JSON.stringify(init)})
-           .then(async (reply) => ({ status: reply.status, body: await reply.json() }))`,
-      );
-      expect(answer, path).toMatchObject({ status: 403, body: { code: "admin_only" } });
-    }
-  });
 });

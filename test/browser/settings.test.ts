@@ -2,30 +2,33 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
-import { go, isLoaded, signInTo, useBrowser } from "./visit.ts";
+import { focused, follow, press, tabTo } from "./keyboard.ts";
+import { isLoaded, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
-const openTab = async (page: Page, name: string): Promise<void> => {
-  await go(page, "Settings");
-  await page.getByRole("tab", { name }).click();
+/** Goes to a tab of the settings, the number of steps to the right of the first. */
+const followTab = async (page: Page, name: string, steps: number): Promise<void> => {
+  await follow(page, "Settings");
+  await tabTo(page, "API keys");
+  for (let step = 0; step < steps; step += 1) await page.keyboard.press("ArrowRight");
   await page.getByRole("tab", { name, selected: true }).waitFor();
   await isLoaded(page);
 };
 
-describe("Settings", () => {
-  test("an API key is shown once, works, and is refused once it is revoked", async () => {
+describe("the keyboard alone, under Settings", () => {
+  test("creates an API key, which is shown once, works, and is refused once revoked", async () => {
     const { page } = await signInTo(await createOrganization());
-    await openTab(page, "API keys");
-    await page.getByRole("button", { name: "Create API key" }).click();
-    const dialog = page.getByRole("dialog", { name: "Create API key" });
-    await dialog.getByLabel("Label").fill("Browser key");
-    await dialog.getByRole("button", { name: "Create API key" }).click();
+    await followTab(page, "API keys", 0);
+    await press(page, "Create API key");
+    await page.getByRole("dialog", { name: "Create API key" }).waitFor();
+    await page.keyboard.type("Browser key");
+    await page.keyboard.press("Enter");
     const created = page.getByRole("dialog", { name: "Your new API key" });
     const key = (await created.locator("code").textContent()) ?? "";
     const client = createClient({ authorization: `Bearer ${key}` });
     expect((await client.get("/emails")).status).toBe(200);
-    await created.getByRole("button", { name: "Close" }).click();
+    await press(page, "Close");
     const row = page.getByRole("row").filter({ hasText: "Browser key" });
     await row.waitFor();
     expect(await page.content()).not.toContain(key);
@@ -33,87 +36,79 @@ describe("Settings", () => {
     await row.waitFor();
     expect(await page.content()).not.toContain(key);
 
-    await row.getByRole("button", { name: "Revoke" }).click();
-    const asked = page.getByRole("dialog", { name: "Revoke Browser key?" });
-    await asked.getByRole("button", { name: "Revoke" }).click();
+    await press(page, "Revoke", "Browser key");
+    await page.getByRole("dialog", { name: "Revoke Browser key?" }).waitFor();
+    await press(page, "Revoke");
     await row.getByText("Revoked").waitFor();
     expect((await client.get("/emails")).status).toBe(401);
   });
 
-  test("a team is added, renamed and deleted", async () => {
+  test("adds a team, renames it, and deletes it", async () => {
     const { page, watch } = await signInTo(await createOrganization());
-    await openTab(page, "Teams");
+    const dialog = page.getByRole("dialog");
+    await followTab(page, "Teams", 2);
     const add = async () => {
-      await page.getByRole("button", { name: "Add team" }).click();
-      const dialog = page.getByRole("dialog", { name: "Add team" });
-      await dialog.getByLabel("Name").fill("Finance");
-      await dialog.getByRole("button", { name: "Add team" }).click();
-      return dialog;
+      await press(page, "Add team");
+      await dialog.waitFor();
+      await page.keyboard.type("Finance");
+      await page.keyboard.press("Enter");
     };
-    await (await add()).waitFor({ state: "detached" });
+    await add();
     await page.getByRole("rowheader", { name: "Finance" }).waitFor();
     watch.expect("409 /api/dashboard/teams");
-    const second = await add();
-    await second.getByRole("alert").waitFor();
-    await second.getByRole("button", { name: "Cancel" }).click();
+    await add();
+    await dialog.getByRole("alert").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
 
-    await page.getByRole("button", { name: "Rename" }).click();
-    const rename = page.getByRole("dialog", { name: "Rename Finance" });
-    await rename.getByLabel("Name").fill("Accounting");
-    await rename.getByRole("button", { name: "Save" }).click();
+    await press(page, "Rename", "Finance");
+    await page.getByRole("dialog", { name: "Rename Finance" }).waitFor();
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.type("Accounting");
+    await page.keyboard.press("Enter");
     await page.getByRole("rowheader", { name: "Accounting" }).waitFor();
-    await page.getByRole("button", { name: "Delete" }).click();
-    const asked = page.getByRole("dialog", { name: "Delete Accounting?" });
-    await asked.getByRole("button", { name: "Delete" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await focused(page)).toBe("Rename");
+    await press(page, "Delete", "Accounting");
+    await page.getByRole("dialog", { name: "Delete Accounting?" }).waitFor();
+    await press(page, "Delete");
     await page.getByText("There is no team yet.").waitFor();
+    await page.locator("h1:focus").waitFor();
   });
 
-  test("a member is invited, made an admin, and removed", async () => {
+  test("invites a member, makes an admin of the member, and removes the member", async () => {
     const { page } = await signInTo(await createOrganization());
-    await openTab(page, "Members");
-    await page.getByRole("button", { name: "Invite" }).click();
-    const invite = page.getByRole("dialog", { name: "Invite a member" });
-    await invite.getByLabel("E-mail address").fill("invited@demo.example");
-    await invite.getByRole("button", { name: "Invite" }).click();
-    const row = page.getByRole("row").filter({ hasText: "invited@demo.example" });
+    const email = "invited@demo.example";
+    await followTab(page, "Members", 1);
+    await press(page, "Invite");
+    await page.getByRole("dialog", { name: "Invite a member" }).waitFor();
+    await page.keyboard.type(email);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("Grace");
+    await page.keyboard.press("Enter");
+    const row = page.getByRole("row").filter({ hasText: email });
     await row.getByText("Member", { exact: true }).waitFor();
+    await row.getByText("Grace").waitFor();
     await row.getByText("Invited", { exact: true }).waitFor();
-    await row.getByRole("button", { name: "Resend" }).click();
-    await page.getByText("An invitation for invited@demo.example is on its way.").waitFor();
-    await row.getByRole("button", { name: "Edit" }).click();
-    const edit = page.getByRole("dialog", { name: "Edit invited@demo.example" });
-    await edit.getByLabel("Role").selectOption("admin");
-    await edit.getByRole("button", { name: "Save" }).click();
+    await press(page, "Resend", email);
+    await page.getByText(`An invitation for ${email} is on its way.`).waitFor();
+    await press(page, "Edit", email);
+    await page.getByRole("dialog", { name: `Edit ${email}` }).waitFor();
+    for (const key of ["Tab", "a"]) await page.keyboard.press(key);
+    await press(page, "Save");
     await row.getByText("Admin", { exact: true }).waitFor();
-    await row.getByRole("button", { name: "Remove" }).click();
-    const asked = page.getByRole("dialog", { name: "Remove invited@demo.example?" });
-    await asked.getByRole("button", { name: "Remove" }).click();
+    await press(page, "Remove", email);
+    await page.getByRole("dialog", { name: `Remove ${email}?` }).waitFor();
+    await press(page, "Remove");
     await row.waitFor({ state: "detached" });
+    await page.locator("h1:focus").waitFor();
   });
 
-  test("the organization gets another name, which the frame shows", async () => {
+  test("gives the organization another name, which the frame shows", async () => {
     const { page } = await signInTo(await createOrganization({ name: "Before" }));
-    await openTab(page, "Organization");
+    await followTab(page, "Organization", 4);
     await page.getByLabel("Name").fill("Afterwards Ltd");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.keyboard.press("Enter");
     await page.getByRole("banner").getByText("Afterwards Ltd").waitFor();
-  });
-});
-
-describe("Domains", () => {
-  test("a domain is added, shows the record that proves it, and is removed", async () => {
-    const { page } = await signInTo(await createOrganization());
-    await go(page, "Domains");
-    await page.getByRole("button", { name: "Add domain" }).click();
-    const dialog = page.getByRole("dialog", { name: "Add domain" });
-    await dialog.getByLabel("Name").fill("browser.example");
-    await dialog.getByRole("button", { name: "Add domain" }).click();
-    const row = page.getByRole("row").filter({ hasText: "_breach-monitor.browser.example" });
-    await row.getByText("Not verified").waitFor();
-    await row.getByText("breach-monitor=").waitFor();
-    await row.getByRole("button", { name: "Remove" }).click();
-    const asked = page.getByRole("dialog", { name: "Remove browser.example?" });
-    await asked.getByRole("button", { name: "Remove" }).click();
-    await row.waitFor({ state: "detached" });
   });
 });

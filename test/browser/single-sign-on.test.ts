@@ -3,7 +3,7 @@ import { noBrowser } from "../../local/harness/chromium.ts";
 import { type LocalService, startService } from "../../local/harness/service.ts";
 import { type IdentityProvider, startIdentityProvider } from "../access/sign-in/identity-provider.ts";
 import { createOrganization } from "../service/organization.ts";
-import { createUser, go, linkFor, signIn, urlOf, useBrowser, visit } from "./visit.ts";
+import { createUser, go, signIn, urlOf, useBrowser, visit } from "./visit.ts";
 
 useBrowser();
 
@@ -92,11 +92,4 @@ describe("the button of the identity provider", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await page.getByRole("searchbox").first().inputValue()).toBe("typed");
   });
-});
-
-test("a link goes on working beside it", async () => {
-  const { page } = await visit([], service.apiUrl);
-  await page.goto(await linkFor(await newUser()));
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
-  await go(page, "E-mails");
 });

@@ -22,8 +22,18 @@ describe("a session that ends under an open dialog", () => {
     const opened = await signIn(user);
     const { page, watch } = opened;
     const { dialog, submit } = await addAda(opened);
-    const elsewhere = await signIn(user);
-    await elsewhere.page.evaluate(`fetch("/api/dashboard/sessions", { method: "DELETE" })`);
+    const { page: elsewhere } = await signIn(user);
+    await go(elsewhere, "Settings");
+    await elsewhere.getByRole("tab", { name: "Sessions" }).click();
+    await elsewhere.getByText("this session", { exact: true }).waitFor();
+    const other = elsewhere.getByRole("button", { name: "End", exact: true });
+    expect(await other.count()).toBe(1);
+    const everywhereElse = { name: "Sign out everywhere else" };
+    await elsewhere.getByRole("button", everywhereElse).click();
+    const asked = elsewhere.getByRole("dialog", { name: "Sign out everywhere else?" });
+    await asked.getByRole("button", everywhereElse).click();
+    await other.waitFor({ state: "detached" });
+    await elsewhere.getByText("this session", { exact: true }).waitFor();
 
     watch.expect("401 /api/v1/emails");
     await submit.click();

@@ -2,38 +2,46 @@ import { describe, expect, test } from "vitest";
 import { addEmail } from "../endpoints/emails.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { go, isLoaded, signInTo, useBrowser } from "./visit.ts";
+import { follow, press } from "./keyboard.ts";
+import { isLoaded, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
 describe("In breaches, not watched", () => {
-  test("Domains counts them; one is ignored, one is watched once its price was shown", async () => {
+  test("Domains counts them; the keyboard ignores one, and watches one at a shown price", async () => {
     const { api, domainId, ...organization } = await createOrganization();
     await addEmail(api, domainId, "grace@demo.example");
     await scan(api);
     const { page } = await signInTo(organization);
-    await go(page, "Domains");
-    await page.getByRole("link", { name: /^In breaches, not watched: \d+$/ }).click();
+    await follow(page, "Domains");
+    const counted = page.getByRole("link", { name: /^In breaches, not watched: \d+$/ });
+    await press(page, await counted.innerText());
     await page.getByRole("heading", { level: 1, name: "In breaches, not watched" }).waitFor();
     await isLoaded(page);
-    const bar = page.getByRole("group", { name: "Selection" });
-    const box = (name: string) => page.getByRole("checkbox", { name: `Select ${name}@demo.example` });
-    await box("alan").check();
-    await bar.getByRole("button", { name: "Ignore" }).click();
+    /** Selects the first row, and gives the address. */
+    const select = async () => {
+      for (const key of ["j", "x"]) await page.keyboard.press(key);
+      await page.getByText("1 selected").waitFor();
+      return page.getByRole("rowheader").first().innerText();
+    };
+    const ignored = await select();
+    const row = page.getByRole("rowheader", { name: ignored });
+    await press(page, "Ignore");
     await page.getByText("Ignored 1 address.").waitFor();
-    await box("alan").waitFor({ state: "detached" });
+    await row.waitFor({ state: "detached" });
     await page.getByLabel("State").selectOption("Ignored");
-    await box("alan").waitFor();
+    await row.waitFor();
     await page.getByLabel("State").selectOption("To decide");
+    await row.waitFor({ state: "detached" });
 
-    await box("ada").check();
-    await bar.getByRole("button", { name: "Watch" }).click();
+    const watched = await select();
+    await press(page, "Watch");
     const dialog = page.getByRole("dialog", { name: "Watch 1 address" });
     await dialog.getByText("2 addresses are watched").waitFor();
-    await dialog.getByRole("button", { name: "Watch" }).click();
+    await press(page, "Watch");
     await page.getByText("Added 1 address. Findings follow with the next scan.").waitFor();
-    await box("ada").waitFor({ state: "detached" });
+    await page.getByRole("rowheader", { name: watched }).waitFor({ state: "detached" });
     const { emails } = (await api.get("/emails")).body;
-    expect((emails as { email: string }[]).map(({ email }) => email)).toContain("ada@demo.example");
+    expect((emails as { email: string }[]).map(({ email }) => email)).toContain(watched);
   });
 });

@@ -18,7 +18,7 @@ describe("too many requests", () => {
     await page.getByText(/^[1-6]?\d s$/).waitFor();
     // The authorizer remembers that it refused until the minute ends; the next one is free again.
     await presetCount(subject, -300, 60);
-    await page.getByRole("rowheader", { name: "demo.example" }).waitFor({ timeout: 90_000 });
+    await page.getByRole("rowheader", { name: "demo.example" }).waitFor({ timeout: 150_000 });
     await page.getByText("Too many requests.").waitFor({ state: "detached" });
   });
 });

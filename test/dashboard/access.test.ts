@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { hashOf } from "../../shared/access/keys/secret.ts";
 import type { Route } from "../../shared/contract/endpoint.ts";
+import { type OrganizationLimit, organizationLimits } from "../../shared/contract/limits.ts";
 import { inOneWindow, presetCount, subjects } from "../endpoints/limit-window.ts";
-import { countStatuses, expectRefusal } from "../endpoints/reply.ts";
+import { countStatuses, expectRefusal, unknownId } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { type Client, createClient, type Reply } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
@@ -52,15 +53,6 @@ describe("endpoints for users", () => {
     for (const route of routesFor("admin")) {
       expectRefusal(await send(dashboard, route), 403, /Only an admin/, { code: "admin_only" });
     }
-  });
-
-  test("end with the next request of a removed user, even if the row is there", async () => {
-    const { id: org } = await createOrganization();
-    await signedIn(org);
-    const { dashboard, v1, userId } = await signedIn(org);
-    await admin("user remove", { org, user: userId });
-    expect((await dashboard.get("/session")).status).toBe(401);
-    expect((await v1.get("/emails")).status).toBe(401);
   });
 });
 
@@ -157,4 +149,27 @@ describe("limits", () => {
       expect((await dashboard.get("/session")).status).toBe(200);
       expect((await dashboard.request("GET", "/session", noCookie)).status).toBe(429);
     }));
+
+  const unknown = { ids: [unknownId] };
+  const channel = `/alert-configs/${unknownId}`;
+  test.each<[limit: OrganizationLimit, ...requests: [path: string, body?: object][]]>([
+    ["emailBulkChanges", ["/emails/changes", { ...unknown, remove: true }]],
+    ["unwatchedChanges", ["/unwatched/ignore", { ...unknown, ignored: true }]],
+    ["importCommits", ["/unwatched/watch", unknown]],
+    ["invitations", ["/members", { email: "x@invited.example", role: "member" }], [`/members/1/invitation`]],
+    ["alertTests", [`${channel}/test`], [`${channel}/deliveries/1/redeliver`]],
+  ])("of an organization and hour, %s, is shared by all requests it is for", (limit, ...requests) =>
+    inOneWindow(3600, async () => {
+      const { id: org } = await createOrganization();
+      const { dashboard } = await signedIn(org);
+      await presetCount(subjects.organization(org, limit), organizationLimits[limit] - 1, 3600);
+      const [[path, body]] = requests as [[string, object?]];
+      expect([201, 404]).toContain((await dashboard.post(path, body)).status);
+      for (const [path, body] of requests) {
+        const refused = await dashboard.post(path, body);
+        expectRefusal(refused, 429, /hourly limit/);
+        expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+      }
+    }),
+  );
 });

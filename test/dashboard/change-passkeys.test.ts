@@ -96,37 +96,19 @@ describe("200", () => {
     await expect.poll(subjects).toEqual([added, "A passkey was removed: Acme on Breach Monitor"]);
   });
 
-  test("of 20 that are added at the same time 10 are kept", async () => {
+  test("of 13 that are added at the same time 10 are kept, another once one is removed", async () => {
     const user = await newUser();
     const answers = await Promise.all(
-      Array.from({ length: 20 }, async () => newPasskey().register(await beginPasskey(user.dashboard))),
+      Array.from({ length: 13 }, async () => newPasskey().register(await beginPasskey(user.dashboard))),
     );
     const replies = await Promise.all(answers.map((answer) => add(user, answer)));
-    expect(countStatuses(replies)).toEqual({ 200: 10, 400: 10 });
-    expect(await passkeysOf(user)).toHaveLength(10);
-  });
-});
-
-test("400 passkey_limit_reached: the 11th, until one is removed", async () => {
-  const user = await newUser();
-  for (let count = 0; count < 10; count++) await addPasskey(user.dashboard);
-  const [{ id } = { id: "" }] = await passkeysOf(user);
-  const answer = newPasskey().register(await beginPasskey(user.dashboard));
-  expectRefusal(await add(user, answer), 400, /already have 10/, { code: "passkey_limit_reached" });
-  await user.dashboard.patch("/sessions", { action: "remove", id });
-  expect((await add(user, answer)).status).toBe(200);
-});
-
-describe("400", () => {
-  test.each([
-    [{}, /^action: /],
-    [{ action: "list" }, /^action: /],
-    [{ action: "add" }, /^answer: /],
-    [{ action: "add", answer: { id: "A".repeat(22) } }, /^answer.rawId: /],
-    [{ action: "remove", id: "__proto__" }, /^id: /],
-  ])("%j", async (body, problem) => {
-    const { dashboard } = await newUser();
-    expectRefusal(await dashboard.patch("/sessions", body), 400, problem);
+    expect(countStatuses(replies)).toEqual({ 200: 10, 400: 3 });
+    const kept = await passkeysOf(user);
+    expect(kept).toHaveLength(10);
+    const answer = newPasskey().register(await beginPasskey(user.dashboard));
+    expectRefusal(await add(user, answer), 400, /already have 10/, { code: "passkey_limit_reached" });
+    await user.dashboard.patch("/sessions", { action: "remove", id: kept[0]?.id });
+    expect((await add(user, answer)).status).toBe(200);
   });
 });
 
@@ -150,7 +132,7 @@ describe("401 attempt_unknown", () => {
     const options = await beginPasskey(user.dashboard);
     const key = keys.passkeyChallenge(options.challenge);
     const row = await table.get<{ expiresAt: number }>(key);
-    expect((row?.expiresAt ?? 0) - Date.now() / 1000).toBeGreaterThan(290);
+    expect((row?.expiresAt ?? 0) - Date.now() / 1000).toBeGreaterThan(240);
     // The table keeps the rows for days.
     await table.update(key, { set: { expiresAt: Math.floor(Date.now() / 1000) - 1 } });
     expectRefusal(await add(user, newPasskey().register(options)), 401, used, code);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Answer } from "../alerting/name-server.ts";
-import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
+import { expectEveryHeader, expectRefusal, timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import type { Client } from "../service/client.ts";
 import { records } from "../service/name-records.ts";
@@ -62,20 +61,15 @@ describe("200", () => {
     expect((await wanting.v1.post("/emails", email)).status).toBe(201);
   });
 
-  test.each([
-    ["doubled.example", (name: string) => `_breach-monitor.${name}.${name}`],
-    ["mail.doubled.example", (name: string) => `_breach-monitor.${name}.doubled.example`],
-    ["mail.parent.example", () => "_breach-monitor.parent.example"],
-    ["apex.example", (name: string) => name],
-    ["refused-underscore.example", (name: string) => `breach-monitor.${name}`],
-  ])("tells where the record of %s stands instead, and proves nothing by it", async (name, nameOf) => {
+  // proof-record.test.ts has the other names that forms of DNS providers make.
+  test("tells where the record stands instead, and proves nothing by it", async () => {
+    const name = "doubled.example";
     const wanting = await want(name);
-    const foundAt = nameOf(name);
+    const foundAt = `_breach-monitor.${name}.${name}`;
     records.set(foundAt, ["v=spf1 -all", `"${wanting.added.record.value}"`]);
     expect((await check(wanting)).body).toEqual({ isVerified: false, found: [], foundAt });
     // Of another organization.
-    const other = await want(name);
-    expect((await check(other)).body).toEqual({ isVerified: false, found: [] });
+    expect((await check(await want(name))).body).toEqual({ isVerified: false, found: [] });
     records.delete(foundAt);
     expect((await check(wanting)).body).toEqual({ isVerified: false, found: [] });
   });
@@ -112,13 +106,6 @@ describe("the command line", () => {
   });
 });
 
-describe("404", () => {
-  test("an unknown id", async () => {
-    const { dashboard } = await want("unknown.check.example");
-    expectRefusal(await dashboard.post(`/domains/${unknownId}/check`), 404, /No domain/);
-  });
-});
-
 describe("409", () => {
   test("refuses a name that another organization has proved, until its record is gone", async () => {
     const [first, second] = [await want("taken.example"), await want("taken.example")];
@@ -143,12 +130,12 @@ describe("409", () => {
 });
 
 describe("503", () => {
-  test.each<Answer>(["failure", "silence"])("says to try again when DNS gives: %s", async (answer) => {
-    const wanting = await want(`${answer}.check.example`);
+  test("says to try again when DNS fails, and changes nothing", async () => {
+    const wanting = await want("failure.check.example");
     publish(wanting);
     await check(wanting);
     const before = await read(wanting);
-    records.set(wanting.added.record.name, answer);
+    records.set(wanting.added.record.name, "failure");
     const reply = await check(wanting);
     expectRefusal(reply, 503, /DNS does not answer/);
     expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);

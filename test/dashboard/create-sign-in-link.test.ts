@@ -63,13 +63,6 @@ describe("202", () => {
   });
 });
 
-describe("400", () => {
-  test.each([undefined, null, 1, "", "nobody", "a@b@c", "ada@demo.example, alan@demo.example"])(
-    "%j is no e-mail address",
-    async (email) => expectRefusal(await askFor(email), 400, /^email: /),
-  );
-});
-
 describe("403", () => {
   test.each<Record<string, string>>([
     { origin: "https://attacker.example" },

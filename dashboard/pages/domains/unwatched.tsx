@@ -16,13 +16,11 @@ import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { place } from "../../router.ts";
 import { inBothForms } from "../../text/domain-name.ts";
-import { count, number } from "../../text/words.ts";
+import { addresses, number } from "../../text/words.ts";
 import { Quote } from "../emails/plan.tsx";
 
 /** A request names at most so many. */
 const mostChosen = 500;
-
-const addresses = (value: number): string => count(value, "address", "addresses");
 
 /** Breached addresses of the domains that nobody watches. */
 export function UnwatchedPage() {

@@ -6,12 +6,10 @@ import { SelectField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
 import { useData } from "../../components/use-data.ts";
-import { count } from "../../text/words.ts";
+import { addresses, count } from "../../text/words.ts";
 
 /** A request changes at most so many. */
 export const mostChanged = 500;
-
-const addresses = (value: number): string => count(value, "address", "addresses");
 
 /** Enables or disables many addresses, and says what became of them. */
 export async function enableAll(ids: readonly number[], isActive: boolean): Promise<void> {

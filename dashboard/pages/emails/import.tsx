@@ -7,7 +7,7 @@ import { FailureNotice } from "../../components/notice.tsx";
 import { Progress } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
 import { useAction } from "../../components/use-action.ts";
-import { count, number } from "../../text/words.ts";
+import { addresses, number } from "../../text/words.ts";
 import { LeaversDialog } from "./leavers.tsx";
 import { type Preview, preview, previewPart, summaryOf } from "./parts.ts";
 import { PlanRows, Quote } from "./plan.tsx";
@@ -59,7 +59,7 @@ export function ImportDialog({ onClose, onDone }: Ends) {
       }
       const off = disabled > 0 ? `, ${number(disabled)} of them disabled` : "";
       const rest = isStopped.current ? " You stopped it: the other parts were not imported." : "";
-      say(`Imported ${count(imported, "address", "addresses")}${off}.${rest}`);
+      say(`Imported ${addresses(imported)}${off}.${rest}`);
       onClose();
     });
 
@@ -136,7 +136,7 @@ export function ImportDialog({ onClose, onDone }: Ends) {
         )}
         {plan !== undefined && (
           <Button kind="primary" isBusy={action.isBusy} disabled={wanted === 0} onClick={() => void commit()}>
-            {`Import ${count(wanted, "address", "addresses")}`}
+            {`Import ${addresses(wanted)}`}
           </Button>
         )}
       </div>

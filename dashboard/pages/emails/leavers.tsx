@@ -7,7 +7,7 @@ import { Pending } from "../../components/notice.tsx";
 import { Progress } from "../../components/progress.tsx";
 import { useData } from "../../components/use-data.ts";
 import { inBothForms } from "../../text/domain-name.ts";
-import { count, number } from "../../text/words.ts";
+import { addresses, count, number } from "../../text/words.ts";
 import { mostChanged } from "./change.tsx";
 
 /** More are counted. */
@@ -44,13 +44,13 @@ export function LeaversDialog({ rows, ...ends }: Ends & { rows: readonly ImportR
       await call("POST /dashboard/emails/changes", { body: { ids, set: { isActive: false } } });
       setDone(start + ids.length);
     }
-    return `Disabled ${count(missing.length, "address", "addresses")}.`;
+    return `Disabled ${addresses(missing.length)}.`;
   };
   return (
     <FormDialog
       {...ends}
       title="Disable those who are missing from this file"
-      submit={`Disable ${count(missing.length, "address", "addresses")}`}
+      submit={`Disable ${addresses(missing.length)}`}
       kind="danger"
       isIdle={missing.length === 0}
       onSubmit={disable}

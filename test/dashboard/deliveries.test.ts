@@ -1,0 +1,252 @@
+/** What the deliveries of a channel show, and how they are sent by hand. */
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import type { Channel } from "../../shared/alerting/channels/channel.ts";
+import * as channelRows from "../../shared/alerting/channels/channel.ts";
+import * as byHand from "../../shared/alerting/deliveries/by-hand.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
+import { addWebhook } from "../service/add-webhook.ts";
+import { addBreachedEmail, createChannel, inboxOf } from "../service/alert-channels.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization } from "../service/organization.ts";
+import { type Received, waitForRequests } from "../service/receiver.ts";
+import { scan } from "../service/scan.ts";
+import { signedIn } from "./signed-in.ts";
+
+type Delivery = { id: number; status: string; title: string; attempts: number; failedAttempts: number };
+type Listed = { channel: unknown; deliveries: Delivery[]; total: number };
+
+beforeAll(() => vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", new URL(inject("receiverUrl")).origin));
+afterAll(() => vi.unstubAllEnvs());
+
+const create = async () => {
+  const organization = await createOrganization();
+  const { id: org, api } = organization;
+  const { dashboard } = await signedIn(org, { role: "member" });
+  const at = (channel: number, delivery?: number) =>
+    `/alert-configs/${channel}/deliveries${delivery === undefined ? "" : `/${delivery}`}`;
+  const list = async (channel: number, query = ""): Promise<Listed> => {
+    const reply = await dashboard.get(at(channel) + query);
+    expect(reply).toMatchObject({ status: 200 });
+    return reply.body as unknown as Listed;
+  };
+  return {
+    ...organization,
+    org,
+    dashboard,
+    list,
+    inbox: (name: string) => inboxOf(organization, name),
+    webhook: (name: string, status = 204) =>
+      addWebhook(org, `${inboxOf(organization, name)}?status=${status}`),
+    disable: (channel: number) => api.patch(`/alert-configs/${channel}`, { isEnabled: false }),
+    /** A test that waits, since the channel is disabled. */
+    sendWaiting: async (channel: number) =>
+      byHand.sendTest(org, (await channelRows.get(org, channel)) as Channel),
+    get: (channel: number, id: number) => dashboard.get(at(channel, id)),
+    sendTest: (channel: number) => dashboard.post(`/alert-configs/${channel}/test`),
+    redeliver: (channel: number, id: number) => dashboard.post(`${at(channel, id)}/redeliver`),
+    /** Waits until the newest delivery of a channel is as described. */
+    until: (channel: number, isThere: (newest: Delivery) => boolean) =>
+      eventually(
+        async () => (await list(channel)).deliveries[0],
+        (newest) => newest !== undefined && isThere(newest),
+      ) as Promise<Delivery>,
+  };
+};
+
+const isDelivered = ({ status }: Delivery): boolean => status === "delivered";
+
+describe("the list", () => {
+  test("has those of the channel alone, newest first, by status and page, with totals", async () => {
+    const { list, sendTest, webhook } = await create();
+    const [working, failing] = [await webhook("list"), await webhook("list-failing", 500)];
+    const channel = { id: working, channel: "webhook", options: { name: null } };
+    const none = { deliveries: [], total: 0 };
+    expect(await list(working)).toMatchObject({ channel, ...none });
+    const ids = [];
+    for (const each of [working, working, failing]) ids.push((await sendTest(each)).body.deliveryId);
+    const [first, second, failed] = ids;
+    const { deliveries: delivered } = await eventually(
+      () => list(working),
+      ({ deliveries }) => deliveries.every(isDelivered),
+    );
+    const shown = {
+      type: "scan_error",
+      status: "delivered",
+      attempts: 1,
+      failedAttempts: 0,
+      createdAt: timestamp,
+      lastAttemptAt: timestamp,
+      nextAttemptAt: null,
+      failureReason: null,
+      title: "This is a test of the alert channel, sent by an administrator. No scan had a problem.",
+      owner: null,
+      waitsFor: null,
+      lastResponse: { status: 204, durationMs: expect.any(Number), body: "" },
+    };
+    expect(delivered).toEqual([
+      { ...shown, id: second },
+      { ...shown, id: first },
+    ]);
+    const page = { deliveries: delivered.slice(1), total: 2 };
+    expect(await list(working, "?status=delivered&limit=1&offset=1")).toMatchObject(page);
+    expect(await list(working, "?limit=1")).toMatchObject({ deliveries: delivered.slice(0, 1), total: 2 });
+    expect(await list(working, "?status=not%20delivered")).toMatchObject(none);
+    expect(await list(working, "?offset=9")).toMatchObject({ deliveries: [], total: 2 });
+
+    const retrying = await eventually(
+      () => list(failing, "?status=retrying"),
+      ({ total }) => total === 1,
+    );
+    expect(retrying.deliveries).toMatchObject([
+      {
+        id: failed,
+        nextAttemptAt: timestamp,
+        failureReason: expect.stringContaining("500"),
+        waitsFor: { reason: "another attempt", until: timestamp },
+        lastResponse: { status: 500, durationMs: expect.any(Number), body: "" },
+      },
+    ]);
+  });
+
+  test("says what one waits for that cannot be attempted, which has no payload yet", async () => {
+    const { list, get, webhook, disable, sendWaiting } = await create();
+    const channel = await webhook("waiting");
+    await disable(channel);
+    const id = await sendWaiting(channel);
+    const waiting = await eventually(
+      () => list(channel),
+      ({ deliveries: [only] }) => (only as { waitsFor?: object | null }).waitsFor !== null,
+    );
+    const waitsFor = { reason: "channel was disabled", until: timestamp };
+    expect(waiting.deliveries).toMatchObject([
+      { status: "pending", waitsFor, lastResponse: null, failureReason: null },
+    ]);
+    expect((await get(channel, id)).body).toMatchObject({ attempts: 0, payload: null, lastResponse: null });
+  });
+});
+
+describe("one delivery", () => {
+  test("shows what was sent: by webhooks and Slack byte by byte, an e-mail as text", async () => {
+    const { api, inbox, list, get, until, ...organization } = await create();
+    const secret = "a secret of the receiver";
+    const webhook = { url: inbox("webhook"), secret };
+    const channels = {
+      webhook: await createChannel(api, { channel: "webhook", config: webhook }),
+      slack: await createChannel(api, { channel: "slack", config: { webhookUrl: inbox("slack") } }),
+      email: await createChannel(api, { channel: "email", config: { recipients: ["soc@acme.example"] } }),
+    };
+    await addBreachedEmail({ api, ...organization }, { ownerName: "Ada Lovelace" });
+    await scan(api);
+    /** The oldest: new breaches come before the end of their scan. */
+    const oldest = async (channel: number): Promise<Delivery> => {
+      await until(channel, isDelivered);
+      return (await list(channel)).deliveries.at(-1) as Delivery;
+    };
+    const found = (await api.get("/breaches")).body.breaches as { breach: { title: string } }[];
+    for (const kind of ["webhook", "slack"] as const) {
+      const [received] = (await waitForRequests(inbox(kind), 1)) as [Received];
+      const entry = await oldest(channels[kind]);
+      // Nobody's address is in a title.
+      expect(found.map(({ breach }) => `${breach.title} and 2 more: 1 person`)).toContain(entry.title);
+      const { status, body } = await get(channels[kind], entry.id);
+      const { payload, ...rest } = body;
+      expect(status).toBe(200);
+      expect(rest).toEqual(entry);
+      expect(payload).toBe(String(received.body));
+      expect(rest).toMatchObject({ lastResponse: { status: 204, body: "" }, waitsFor: null });
+      for (const hidden of [secret, received.headers["x-service-signature"] ?? secret, inbox(kind)])
+        expect(JSON.stringify(body)).not.toContain(hidden);
+    }
+    const { body } = await get(channels.email, (await oldest(channels.email)).id);
+    expect(body).toMatchObject({ lastResponse: null, lastAttemptAt: timestamp });
+    expect(body.payload).toMatch(/^Subject: .+\n\n/);
+    expect(body.payload).toContain("ada@demo.example");
+    expect(body.payload).toContain("Owner: Ada Lovelace");
+    expect(body.payload).not.toMatch(/Unsubscribe|recipient#/);
+  });
+});
+
+describe("a test", () => {
+  test("goes to the channel, whatever it is notified of; 409 where that is disabled", async () => {
+    const { api, inbox, webhook, disable, sendTest } = await create();
+    const channel = await webhook("test");
+    await api.patch(`/alert-configs/${channel}`, {
+      notifyOnNewBreach: false,
+      notifyOnScanComplete: false,
+      notifyOnScanError: false,
+    });
+    const reply = await sendTest(channel);
+    expect(reply).toMatchObject({ status: 202, body: { success: true, deliveryId: expect.any(Number) } });
+    const [received] = await waitForRequests(inbox("test"), 1);
+    expect(JSON.parse(String(received?.body))).toMatchObject({
+      id: reply.body.deliveryId,
+      type: "scan_error",
+      data: { error: expect.stringContaining("test") },
+    });
+    await disable(channel);
+    expectRefusal(await sendTest(channel), 409, /disabled/, { code: "channel_disabled" });
+  });
+});
+
+describe("delivering again", () => {
+  test("sends the same event with its id, unless an attempt is under way or it is disabled", async () => {
+    const { org, inbox, webhook, disable, sendTest, redeliver, get, until } = await create();
+    const channel = await webhook("again");
+    const id = (await sendTest(channel)).body.deliveryId as number;
+    await until(channel, isDelivered);
+    expect(await redeliver(channel, id)).toMatchObject({ status: 202, body: { deliveryId: id } });
+    const received = await waitForRequests(inbox("again"), 2);
+    const bodies = received.map(({ body }) => JSON.parse(String(body)));
+    expect(bodies.map((body) => body.id)).toEqual([id, id]);
+    expect(bodies[1].data).toEqual(bodies[0].data);
+    // Attempts are counted on.
+    const again = await until(channel, (each) => isDelivered(each) && each.attempts === 2);
+    expect(again).toMatchObject({ failedAttempts: 0 });
+
+    const lease = { token: "held", until: new Date(Date.now() + 3_600_000).toISOString() };
+    const key = deliveries.key(org, id);
+    await table.update(key, { set: { lease } });
+    expectRefusal(await redeliver(channel, id), 409, /in progress/, { code: "delivery_in_progress" });
+    await table.update(key, { remove: ["lease"] });
+    await disable(channel);
+    expectRefusal(await redeliver(channel, id), 409, /disabled/, { code: "channel_disabled" });
+
+    const other = await webhook("other");
+    expectRefusal(await redeliver(other, id), 404, /delivery/);
+    expectRefusal(await get(other, id), 404, /delivery/);
+    expectRefusal(await redeliver(unknownId, id), 404, /alert config/);
+  });
+
+  test("one that was given up gets three more attempts", async () => {
+    const { org, api, dashboard, list, webhook, sendTest, redeliver, until } = await create();
+    const failing = await webhook("given-up", 500);
+    const id = (await sendTest(failing)).body.deliveryId as number;
+    await until(failing, ({ failedAttempts }) => failedAttempts === 3);
+    // As if the last of its 30 attempts had failed.
+    const row = await deliveries.get(org, id);
+    await table.update(deliveries.key(org, id), { set: { attemptLimit: row?.attempts ?? 3 } });
+    await redeliver(failing, id);
+    const isGivenUp = ({ status }: Delivery): boolean => status === "not delivered";
+    const { attempts, ...givenUp } = await until(failing, isGivenUp);
+    expect(givenUp).toMatchObject({ nextAttemptAt: null });
+    const counted = async () => {
+      const { channels } = (await dashboard.get("/overview")).body as { channels: { id: number }[] };
+      return channels.find((each) => each.id === failing);
+    };
+    const failingState = { notDelivered: 1, failing: true, failingSince: timestamp };
+    expect(await counted()).toMatchObject(failingState);
+    const { configs } = (await api.get("/alert-configs?include=details")).body;
+    expect(configs).toContainEqual(expect.objectContaining({ id: failing, ...failingState }));
+    expect(await list(failing, "?status=not%20delivered")).toMatchObject({
+      total: 1,
+      deliveries: [{ id }],
+    });
+
+    expect(await redeliver(failing, id)).toMatchObject({ status: 202 });
+    expect(await counted()).toMatchObject({ notDelivered: 0 });
+    await until(failing, (each) => each.attempts === attempts + 3 && isGivenUp(each));
+    expect(await counted()).toMatchObject({ notDelivered: 1 });
+  });
+});

@@ -1,0 +1,233 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { addEmail } from "../endpoints/emails.ts";
+import { expectRefusal, unknownId } from "../endpoints/reply.ts";
+import { writeAddresses } from "../service/addresses-file.ts";
+import { admin } from "../service/admin.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { activity } from "./activity.ts";
+import { type SignedIn, signedIn } from "./signed-in.ts";
+
+type Email = { id: number; email: string; isActive: boolean; team: unknown; ownerName: string | null };
+type Listed = { emails: Email[]; total: number };
+
+describe("GET", () => {
+  let organization: Organization;
+  let user: SignedIn;
+  let teamId: number;
+
+  const list = async (query: string): Promise<Listed> => {
+    const reply = await user.dashboard.get(`/emails?${query}`);
+    expect(reply).toMatchObject({ status: 200 });
+    return reply.body as unknown as Listed;
+  };
+  const addresses = async (query: string) => (await list(query)).emails.map(({ email }) => email);
+
+  beforeAll(async () => {
+    organization = await createOrganization();
+    const { id: org, api, domainId } = organization;
+    user = await signedIn(org, { role: "member" });
+    teamId = (await admin("team create", { org, name: "Team" })).id;
+    const ada = await addEmail(api, domainId, "ada@demo.example");
+    await addEmail(api, domainId, "alan@demo.example");
+    const grace = await addEmail(api, domainId, "grace@demo.example");
+    await user.dashboard.patch(`/emails/${ada}`, { teamId, ownerName: "Ada Lovelace" });
+    await user.dashboard.patch(`/emails/${grace}`, { ownerName: "Grace Adele Hopper" });
+  });
+
+  test("without q as GET /api/v1/emails with severity, filters and pages included", async () => {
+    for (const query of ["", "limit=1&offset=1", `teamId=${teamId}`, "isActive=false"]) {
+      const { body } = await organization.api.get(`/emails?${query}`);
+      const { emails, total } = await list(query);
+      const listed = body.emails as object[];
+      expect({ emails, total }).toEqual({
+        emails: listed.map((email) => ({ ...email, severity: null })),
+        total: body.total,
+      });
+      for (const email of listed) expect(email).not.toHaveProperty("severity");
+    }
+  });
+
+  test("an e-mail's highest severity among open findings, null without any", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const viewer = await signedIn(org);
+    await addEmail(api, domainId, "ada@demo.example");
+    await addEmail(api, domainId, "nobody@demo.example");
+    await scan(api);
+    const shown = async () =>
+      (await viewer.dashboard.get("/emails")).body.emails as { severity: string | null }[];
+    const rank = ["critical", "high", "medium", "low"];
+    const { body } = await api.get("/breaches?include=details&order=severity&limit=100");
+    const found = body.breaches as { id: number; severity: string }[];
+    expect(found.length).toBeGreaterThan(2);
+    for (const [index, { id, severity }] of found.entries()) {
+      const left = found.slice(index).map((each) => rank.indexOf(each.severity));
+      expect(severity).toBe(rank[Math.min(...left)]);
+      expect((await shown()).map((email) => email.severity)).toEqual([null, severity]);
+      await api.post("/breaches/acknowledge", { id });
+    }
+    expect((await shown()).map(({ severity }) => severity)).toEqual([null, null]);
+    const reopened = await api.post("/breaches/reopenings", { filter: {} });
+    expect(reopened).toMatchObject({ status: 202 });
+    await eventually(shown, ([, ada]) => ada?.severity === found[0]?.severity);
+  });
+
+  test("q finds addresses, domains and owners' names by how they begin", async () => {
+    expect(await addresses("q=AD")).toEqual(["grace@demo.example", "ada@demo.example"]);
+    expect(await addresses("q=lovel")).toEqual(["ada@demo.example"]);
+    expect(await addresses("q=grace%20hop")).toEqual(["grace@demo.example"]);
+    expect(await list("q=demo&limit=2")).toMatchObject({
+      emails: [{ email: "grace@demo.example" }, { email: "alan@demo.example" }],
+      total: 3,
+    });
+    expect(await list("q=nobody")).toEqual({ emails: [], total: 0 });
+    for (const q of ["%25%25", "a%25", "__", "a_", "**", "a*", "%5B%5B", "%27a"])
+      expect([q, await list(`q=${q}`)]).toEqual([q, { emails: [], total: 0 }]);
+  });
+
+  test("q together with filters", async () => {
+    expect(await addresses(`q=ad&teamId=${teamId}`)).toEqual(["ada@demo.example"]);
+    expect(await addresses(`q=demo&teamId=${teamId}`)).toEqual(["ada@demo.example"]);
+    expect(await list("q=ad&isActive=false")).toEqual({ emails: [], total: 0 });
+  });
+
+  // compare.test.ts has sub-addresses: the built-in breaches have none.
+  test("GET of one: as it is listed, with its sub-addresses and findings", async () => {
+    const { id: org, api, domainId } = await createOrganization();
+    const { dashboard } = await signedIn(org, { role: "member" });
+    const id = await addEmail(api, domainId, "ada@demo.example");
+    await addEmail(api, domainId, "grace@demo.example");
+    await scan(api);
+    const { emails } = (await dashboard.get("/emails")).body as unknown as Listed;
+    const listed = emails.find((email) => email.id === id);
+    const { findings } = (await dashboard.get(`/findings?emailId=${id}`)).body;
+    expect(findings).toHaveLength(3);
+    expect(await dashboard.get(`/emails/${id}`)).toMatchObject({
+      status: 200,
+      body: { ...listed, subAddresses: [], findings },
+    });
+  });
+});
+
+test("PATCH changes what is named, with one log entry, and none when nothing changes", async () => {
+  const { id: org, api, domainId } = await createOrganization();
+  const user = await signedIn(org, { role: "member" });
+  const id = await addEmail(api, domainId);
+  const { id: teamId } = await admin("team create", { org, name: "Team" });
+  const assign = (body: object) => user.dashboard.patch(`/emails/${id}`, body);
+  const shown = async () => {
+    const [email] = (await api.get("/emails")).body.emails as Email[];
+    return { ownerName: email?.ownerName, team: email?.team };
+  };
+  const inTeam = async () => (await api.get(`/emails?teamId=${teamId}`)).body.total;
+  const team = { id: teamId, name: "Team" };
+  expect((await assign({ teamId })).body).toEqual({ success: true });
+  expect(await shown()).toEqual({ ownerName: null, team });
+  expect(await inTeam()).toBe(1);
+  for (const _ of [1, 2]) expect((await assign({ ownerName: "Ada" })).body).toEqual({ success: true });
+  expect(await shown()).toEqual({ ownerName: "Ada", team });
+  expect(await assign({ teamId: null, ownerName: null })).toMatchObject({ status: 200 });
+  expect(await shown()).toEqual({ ownerName: null, team: null });
+  expect(await inTeam()).toBe(0);
+  const summary = expect.stringContaining("ada@demo.example");
+  const entry = { category: "monitoring", summary, actor: { type: "user", label: user.email } };
+  expect(await activity(user.v1, "email.updated")).toMatchObject([entry, entry, entry]);
+});
+
+describe("changes of many", () => {
+  const create = async (count: number, flags: Record<string, string> = {}) => {
+    const organization = await createOrganization(flags);
+    const user = await signedIn(organization.id, { role: "member" });
+    const file = await writeAddresses(Array.from({ length: count }, (_, at) => `u${at}@demo.example`));
+    if (count > 0) await admin("email import", { org: organization.id, file });
+    const list = async (query = "limit=100") =>
+      (await organization.api.get(`/emails?${query}`)).body as unknown as Listed;
+    const change = (body: unknown) => user.dashboard.post("/emails/changes", body);
+    const logged = async () =>
+      (await organization.api.get("/activity")).body.activity as { action: string; summary: string }[];
+    return { ...organization, user, list, change, logged };
+  };
+  const idsOf = ({ emails }: Listed): number[] => emails.map(({ id }) => id);
+
+  test("team, owner and state of a hundred e-mails, with one log entry", async () => {
+    const { id: org, list, change, logged, user } = await create(100);
+    const { id: teamId } = await admin("team create", { org, name: "Sales" });
+    const ids = idsOf(await list());
+    const set = { teamId, ownerName: "Ada Lovelace", isActive: false };
+    expect(await change({ ids: [...ids, ...ids], set })).toMatchObject({
+      status: 200,
+      body: { changed: 100, skipped: 0 },
+    });
+    expect(await list(`teamId=${teamId}&isActive=false&limit=1`)).toMatchObject({
+      total: 100,
+      emails: [{ ownerName: "Ada Lovelace", isActive: false }],
+    });
+    expect((await user.dashboard.get("/emails?q=lovelace")).body.total).toBe(100);
+    expect((await change({ ids, set })).body).toEqual({ changed: 0, skipped: 100 });
+    const entries = (await logged()).filter(({ action }) => action === "emails.updated");
+    expect(entries).toMatchObject([
+      { summary: "Changed 100 addresses: disabled, team Sales, another owner" },
+    ]);
+    expect((await change({ ids, set: { teamId: null, ownerName: null } })).body).toMatchObject({
+      changed: 100,
+    });
+    expect((await user.dashboard.get("/emails?q=lovelace")).body.total).toBe(0);
+    expect(await admin("check", { org })).toMatchObject({ differences: [] });
+  });
+
+  test("enables as many as there are seats, and none of a domain that is not verified", async () => {
+    const { id: org, list, change, api } = await create(5, { "seat-allowance": "5" });
+    const { id: other } = await admin("domain add", { org, name: "other.example", verified: true });
+    const ids = idsOf(await list());
+    expect((await change({ ids, set: { isActive: false } })).body).toEqual({ changed: 5, skipped: 0 });
+    const blocked = await addEmail(api, other, "a@other.example");
+    expect((await change({ ids: [blocked], set: { isActive: false } })).body).toMatchObject({ changed: 1 });
+    await admin("domain unverify", { org, domain: other });
+    await admin("org billing", { org, status: "active", "seat-allowance": "3" });
+    expect((await change({ ids: [blocked, ...ids], set: { isActive: true } })).body).toEqual({
+      changed: 3,
+      skipped: 3,
+    });
+    expect(await list("isActive=true")).toMatchObject({ total: 3 });
+    expect(await admin("check", { org })).toMatchObject({ differences: [] });
+  });
+
+  test("removes e-mails with their findings", async () => {
+    const { id: org, list, change, api, domainId, logged } = await create(60);
+    for (const name of ["ada", "alan", "grace"]) await addEmail(api, domainId, `${name}@demo.example`);
+    await scan(api);
+    expect((await api.get("/breaches")).body.total).toBeGreaterThan(3);
+    const ids = idsOf(await list());
+    expect((await change({ ids, remove: true })).body).toEqual({ changed: 63, skipped: 0 });
+    expect((await list()).total).toBe(0);
+    expect((await api.get("/breaches")).body).toMatchObject({ total: 0 });
+    expect((await logged())[0]).toMatchObject({ action: "emails.removed", summary: "Removed 63 addresses" });
+    expect(await admin("check", { org })).toMatchObject({ differences: [] });
+    // The addresses are free again.
+    await addEmail(api, domainId, "ada@demo.example");
+  });
+
+  test("two requests at once change each e-mail once", async () => {
+    const { id: org, list, change } = await create(60);
+    const ids = idsOf(await list());
+    const replies = await Promise.all([
+      change({ ids, set: { isActive: false } }),
+      change({ ids: ids.toReversed(), set: { isActive: false } }),
+    ]);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    const changed = replies.map(({ body }) => Number(body.changed));
+    expect((changed[0] ?? 0) + (changed[1] ?? 0)).toBe(60);
+    expect(await admin("check", { org })).toMatchObject({ differences: [] });
+  });
+
+  test("404 for one unknown id among others, or an unknown team: nothing is done", async () => {
+    const { list, change } = await create(3);
+    const known = idsOf(await list());
+    const ids = [...known, unknownId];
+    expectRefusal(await change({ ids, remove: true }), 404, /monitored email/);
+    expectRefusal(await change({ ids, set: { isActive: false } }), 404, /monitored email/);
+    expectRefusal(await change({ ids: known, set: { teamId: unknownId } }), 404, /team/i);
+    expect(await list("isActive=true")).toMatchObject({ total: 3 });
+  });
+});

@@ -1,0 +1,193 @@
+import { expect, test } from "vitest";
+import { expectEveryHeader, expectRefusal, timestamp } from "../endpoints/reply.ts";
+import { admin } from "../service/admin.ts";
+import { addBreachedEmail } from "../service/alert-channels.ts";
+import { eventually } from "../service/eventually.ts";
+import { createOrganization } from "../service/organization.ts";
+import { scan } from "../service/scan.ts";
+import { activity } from "./activity.ts";
+import { linkIn, mailsTo } from "./outbox.ts";
+import { createSession, createToken, signedIn, visitor } from "./signed-in.ts";
+
+const create = async (name = "Inviting") => {
+  const organization = await createOrganization({ name });
+  const user = await signedIn(organization.id);
+  const { dashboard } = user;
+  return {
+    ...organization,
+    org: organization.id,
+    user,
+    invite: (body: object) => dashboard.post("/members", body),
+    resend: (id: unknown) => dashboard.post(`/members/${id}/invitation`),
+    change: (id: number, body: object) => dashboard.patch(`/members/${id}`, body),
+    remove: (id: unknown) => dashboard.delete(`/members/${id}`),
+    list: async (query = "") =>
+      (await dashboard.get(`/members${query}`)).body as { members: { id: number }[]; total: number },
+  };
+};
+
+const signIn = (mail = "") => visitor().post("/sign-in/sessions", { token: linkIn(mail).hash.slice(1) });
+
+test("POST 201 creates the member and mails a link that signs in", async () => {
+  const { org, user, invite } = await create();
+  const email = `new.${org}@invited.example`;
+  const reply = await invite({ email: ` ${email.toUpperCase()} `, name: "New", role: "member" });
+  expectEveryHeader(reply);
+  const { id } = reply.body;
+  expect(reply).toMatchObject({ status: 201, body: { id: expect.any(Number), email, name: "New" } });
+  expect(reply.body).toMatchObject({ role: "member", createdAt: timestamp, invitedAt: timestamp });
+  expect(reply.body).toMatchObject({ joinedAt: null, lastSignInAt: null, invitationSent: true });
+  const [mail = ""] = await eventually(
+    () => mailsTo(email),
+    (mails) => mails.length > 0,
+  );
+  expect(mail).toContain("Inviting");
+  const session = { user: { id, role: "member" }, organization: { id: org } };
+  expect(await signIn(mail)).toMatchObject({ status: 201, body: session });
+  expect(await activity(user.v1, "member.invited")).toMatchObject([
+    { category: "teams", summary: expect.stringContaining(email), actor: { label: user.email } },
+  ]);
+});
+
+test("POST 409 for the address of a member, until the member is removed", async () => {
+  const { org, invite, remove } = await create();
+  const body = { email: `twice.${org}@invited.example`, role: "admin" };
+  const { id } = (await invite(body)).body;
+  expectRefusal(await invite(body), 409, /already has a member/, { code: "member_exists" });
+  await remove(id);
+  expect((await invite(body)).status).toBe(201);
+});
+
+test("another invitation is mailed, signs in, and says when; then the member has joined", async () => {
+  const { org, user, invite, resend, list } = await create();
+  const memberOf = async (id: unknown) => (await list()).members.find((member) => member.id === id);
+  const email = `again.${org}@invited.example`;
+  const { body: member } = await invite({ email, role: "member" });
+  const reply = await resend(member.id);
+  expectEveryHeader(reply);
+  const { invitedAt, ...rest } = member;
+  expect(reply).toMatchObject({ status: 200, body: { ...rest, invitedAt: timestamp } });
+  expect(String(reply.body.invitedAt) > String(invitedAt)).toBe(true);
+  const mails = await eventually(
+    () => mailsTo(email),
+    ({ length }) => length === 2,
+  );
+  expect(await memberOf(member.id)).toMatchObject({ invitedAt: reply.body.invitedAt, joinedAt: null });
+  expect((await signIn(mails[1])).status).toBe(201);
+  const { joinedAt } = (await memberOf(member.id)) as unknown as { joinedAt: string };
+  expect((await signIn(mails[0])).status).toBe(201);
+  const { invitedAt: lastInvited } = reply.body;
+  expect(await memberOf(member.id)).toMatchObject({
+    joinedAt,
+    invitedAt: lastInvited,
+    lastSignInAt: timestamp,
+  });
+  expect(await activity(user.v1, "member.invited")).toMatchObject([
+    { summary: `Invited ${email} again`, actor: { label: user.email } },
+    { summary: `Invited ${email} as a member` },
+  ]);
+});
+
+test("another invitation: also of whom the operator created, 409 of who has signed in", async () => {
+  const { org, user, resend } = await create();
+  const email = `operator.${org}@invited.example`;
+  const { id } = await admin("user create", { org, email });
+  expect((await resend(id)).body).toMatchObject({ invitedAt: timestamp, invitationSent: true });
+  await eventually(
+    () => mailsTo(email),
+    ({ length }) => length === 1,
+  );
+  expectRefusal(await resend(user.userId), 409, /signed in already/, { code: "member_joined" });
+});
+
+test("GET lists the members newest first, without those who were removed", async () => {
+  const { org, list, user } = await create();
+  const { id } = await admin("user create", { org, email: "ada@list.example", name: "Ada" });
+  const gone = await admin("user create", { org, email: "gone@list.example" });
+  await admin("user remove", { org, user: gone.id });
+  const times = { createdAt: timestamp, invitedAt: null, joinedAt: null, lastSignInAt: null };
+  const joined = { ...times, joinedAt: timestamp, lastSignInAt: timestamp };
+  expect(await list()).toEqual({
+    members: [
+      { ...times, id, email: "ada@list.example", name: "Ada", role: "admin" },
+      { ...joined, id: user.userId, email: user.email, name: null, role: "admin" },
+    ],
+    total: 2,
+  });
+  expect(await list("?limit=1&offset=1")).toMatchObject({ members: [{ id: user.userId }], total: 2 });
+});
+
+test("PATCH changes the role, which holds on the very next request", async () => {
+  const { org, user, change } = await create();
+  const other = await signedIn(org, { role: "member" });
+  expect((await other.dashboard.get("/api-keys")).status).toBe(403);
+  for (const _ of [1, 2]) {
+    const reply = await change(other.userId, { role: "admin", name: "Ada" });
+    expect(reply).toMatchObject({ status: 200, body: { success: true } });
+  }
+  expect((await other.dashboard.get("/api-keys")).status).toBe(200);
+  const session = async () => (await other.dashboard.get("/session")).body;
+  expect(await session()).toMatchObject({ user: { name: "Ada", role: "admin" } });
+  expect(await activity(user.v1, "member.updated")).toMatchObject([{ category: "teams" }]);
+  await change(other.userId, { name: null });
+  expect(await session()).toMatchObject({ user: { name: null } });
+});
+
+test("409 last_admin: the last one can be renamed, but neither demoted nor removed", async () => {
+  const { org, user, change, remove } = await create();
+  await signedIn(org, { role: "member" });
+  const code = { code: "last_admin" };
+  expectRefusal(await change(user.userId, { role: "member" }), 409, /last admin/, code);
+  expectRefusal(await remove(user.userId), 409, /last admin/, code);
+  expect((await change(user.userId, { name: "Boss" })).status).toBe(200);
+  const other = await signedIn(org);
+  expect((await remove(user.userId)).status).toBe(200);
+  expect((await user.dashboard.get("/session")).status).toBe(401);
+  expect((await other.dashboard.get("/members")).body).toMatchObject({ total: 2 });
+});
+
+test("DELETE ends all sessions and links of the member; then the member is unknown", async () => {
+  const { org, user, change, remove, resend } = await create();
+  const other = await signedIn(org);
+  const second = await createSession(org, { id: other.userId, email: other.email });
+  const token = await createToken(org, other.userId);
+  expect((await second.v1.get("/emails")).status).toBe(200);
+  expect(await remove(other.userId)).toMatchObject({ status: 200, body: { success: true } });
+  for (const session of [other, second]) {
+    expect((await session.dashboard.get("/session")).status).toBe(401);
+    expect((await session.v1.get("/emails")).status).toBe(401);
+  }
+  expect((await visitor().post("/sign-in/sessions", { token })).status).toBe(401);
+  expect((await remove(other.userId)).body).toEqual({ success: true });
+  expect(await activity(user.v1, "member.removed")).toMatchObject([
+    { category: "teams", summary: expect.stringContaining(other.email) },
+  ]);
+  expectRefusal(await change(other.userId, { role: "member" }), 404, /No member/);
+  expectRefusal(await resend(other.userId), 404, /No member/);
+});
+
+test("findings that a removed member acknowledged, and the log, do not name the member", async () => {
+  const { org, user, remove, ...organization } = await create();
+  const other = await signedIn(org);
+  await addBreachedEmail(organization);
+  await scan(other.v1);
+  const read = async (path: "/breaches" | "/findings") => {
+    const client = path === "/breaches" ? user.v1 : user.dashboard;
+    const { breaches, findings } = (await client.get(path)).body;
+    return (breaches ?? findings) as { id: number; acknowledgedBy: unknown }[];
+  };
+  const id = (await read("/breaches"))[0]?.id as number;
+  await other.v1.post("/breaches/acknowledge", { id });
+  const expectBy = async (label: string) => {
+    for (const path of ["/breaches", "/findings"] as const) {
+      const acknowledged = (await read(path)).find((each) => each.id === id);
+      expect(acknowledged?.acknowledgedBy).toEqual({ id: other.userId, label });
+    }
+  };
+  await expectBy(other.email);
+  await remove(other.userId);
+  await expectBy("Removed user");
+  expect(await activity(user.v1, "finding.acknowledged")).toMatchObject([
+    { actor: { type: "removed", label: "Removed user" } },
+  ]);
+});

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { expectEveryHeader, expectRefusal } from "../endpoints/reply.ts";
+import { createOrganization } from "../service/organization.ts";
+import { activity } from "./activity.ts";
+import { signedIn } from "./signed-in.ts";
+
+const create = async () => {
+  const organization = await createOrganization();
+  const { dashboard, v1, email } = await signedIn(organization.id);
+  const add = (name: string) => dashboard.post("/teams", { name });
+  const list = async (query = "") => (await dashboard.get(`/teams${query}`)).body;
+  return { ...organization, dashboard, v1, user: email, add, list };
+};
+
+test("POST 201 gives the team as it is listed; 409 for a name that a team has", async () => {
+  const { add, list, v1, user } = await create();
+  const reply = await add(" Security ");
+  const body = { id: expect.any(Number), name: "Security", emailCount: 0 };
+  expect(reply).toMatchObject({ status: 201, body });
+  expect((await list()).teams).toEqual([reply.body]);
+  expectRefusal(await add("SECURITY"), 409, /already has a team/, { code: "team_exists" });
+  expect(await activity(v1, "team.created")).toMatchObject([
+    { category: "teams", summary: "Created the team Security", actor: { label: user } },
+  ]);
+});
+
+test("GET lists teams newest first with how many e-mails each has, to members too", async () => {
+  const { id: org, api, domain, domainId, add } = await create();
+  const ids: number[] = [];
+  for (const name of ["One", "Two", "Three"]) ids.push((await add(name)).body.id as number);
+  const [one, two, three] = ids;
+  for (const [index, teamId] of [one, one, two].entries()) {
+    const added = await api.post("/emails", { email: `u${index}@${domain}`, domainId, teamId });
+    if (index === 0) await api.patch(`/emails/${added.body.id}`, { isActive: false });
+  }
+  await api.post("/emails", { email: `nobody@${domain}`, domainId });
+  const { dashboard } = await signedIn(org, { role: "member" });
+  const reply = await dashboard.get("/teams");
+  expectEveryHeader(reply);
+  expect(reply.body).toEqual({
+    teams: [
+      { id: three, name: "Three", emailCount: 0 },
+      { id: two, name: "Two", emailCount: 1 },
+      { id: one, name: "One", emailCount: 2 },
+    ],
+    total: 3,
+  });
+  expect((await dashboard.get("/teams?limit=1&offset=1")).body).toEqual({
+    teams: [{ id: two, name: "Two", emailCount: 1 }],
+    total: 3,
+  });
+});
+
+test("PATCH renames a team; the same name again is not logged, and another team's is 409", async () => {
+  const { dashboard, v1, add, list } = await create();
+  const { id } = (await add("One")).body;
+  for (const _ of [1, 2]) {
+    const reply = await dashboard.patch(`/teams/${id}`, { name: "Uno" });
+    expect(reply).toMatchObject({ status: 200, body: { success: true } });
+  }
+  expect(await list()).toMatchObject({ teams: [{ id, name: "Uno" }] });
+  expect(await activity(v1, "team.updated")).toMatchObject([
+    { category: "teams", summary: "Renamed the team One to Uno" },
+  ]);
+  const { id: two } = (await add("Two")).body;
+  const refused = await dashboard.patch(`/teams/${two}`, { name: "uno" });
+  expectRefusal(refused, 409, /already has a team/, { code: "team_exists" });
+  // The name that it leaves is free.
+  await dashboard.patch(`/teams/${two}`, { name: "Three" });
+  expect((await add("Two")).status).toBe(201);
+});
+
+test("DELETE leaves its e-mails without a team; again succeeds and is not logged", async () => {
+  const { api, domain, domainId, dashboard, v1, user, add, list } = await create();
+  const { id: teamId } = (await add("Sales")).body;
+  await api.post("/emails", { email: `ada@${domain}`, domainId, teamId });
+  for (const _ of [1, 2]) {
+    const reply = await dashboard.delete(`/teams/${teamId}`);
+    expect(reply).toMatchObject({ status: 200, body: { success: true } });
+  }
+  expect(await list()).toEqual({ teams: [], total: 0 });
+  expect((await api.get("/emails")).body).toMatchObject({ total: 1, emails: [{ team: null }] });
+  expect((await api.get(`/emails?teamId=${teamId}`)).body).toEqual({ emails: [], total: 0 });
+  expect(await activity(v1, "team.deleted")).toMatchObject([
+    { category: "teams", summary: "Deleted the team Sales", actor: { label: user } },
+  ]);
+  expectRefusal(await api.post("/emails", { email: `late@${domain}`, domainId, teamId }), 404, /No team/);
+  expect((await add("Sales")).status).toBe(201);
+});
