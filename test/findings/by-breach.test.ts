@@ -123,7 +123,7 @@ const expected = (
 
 /** Waits until the index has caught up. */
 const isCaughtUp = (known: readonly Known[], filter: Partial<FindingQuery> = {}): Promise<void> =>
-  vi.waitFor(async () => expect(await page(filter)).toEqual(expected(known, filter)), { timeout: 20_000 });
+  vi.waitFor(async () => expect(await page(filter)).toEqual(expected(known, filter)), { timeout: 90_000 });
 
 test("once the index has caught up, every page is that of a naive list", async () => {
   const known = await detect(180);
