@@ -49,9 +49,11 @@ test("a message that was lost is sent again once nobody has been at work for a m
   const { org, findingIds } = await seedFindings({ furtherBlocks: 0 });
   const { id, matching } = await requestAll(org);
   await takeMessages("acknowledgements");
-  await sweepAt(org, Date.now() + 30_000);
+  const lock = await table.get<AcknowledgementLock>(keys.acknowledgementLock(org));
+  const silentSince = Date.parse(lock?.dueAt ?? "");
+  await sweepAt(org, silentSince + 59_000);
   expect(await takeMessages("acknowledgements")).toEqual([]);
-  await sweepAt(org, Date.now() + 61_000);
+  await sweepAt(org, silentSince + 60_000);
   expect(await takeMessages("acknowledgements")).toEqual([{ organizationId: org, acknowledgementId: id }]);
   await work({ organizationId: org, acknowledgementId: id }, invocation());
   await expectDone(org, id, { matching, acknowledged: findingIds.length });
