@@ -121,31 +121,38 @@ describe("an organization", () => {
         createChannel(api, { channel: "email", config: { recipients } }),
       ]);
       const name = "https://does-not-resolve.example.com/";
-      const counted: (() => Promise<Reply>)[] = [
-        () => api.post("/alert-configs", { channel: "webhook", config: { url: name } }),
-        () => api.post("/alert-configs", { channel: "slack", config: { webhookUrl: name } }),
-        () => api.patch(`/alert-configs/${webhook}`, { config: { url: name } }),
-        () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: name } }),
-        () => api.patch(`/alert-configs/${email}`, { channel: "slack", config: { webhookUrl: name } }),
+      type Requests = [method: "POST" | "PATCH", id: number | undefined, body: object][];
+      const to = (url: string) => ({ config: { url } });
+      const counted: Requests = [
+        ["POST", undefined, { channel: "webhook", ...to(name) }],
+        ["POST", undefined, { channel: "slack", config: { webhookUrl: name } }],
+        ["PATCH", webhook, to(name)],
+        ["PATCH", slack, { config: { webhookUrl: name } }],
+        ["PATCH", email, { channel: "slack", config: { webhookUrl: name } }],
       ];
-      const notCounted: (() => Promise<Reply>)[] = [
-        () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://[2606:4700::6810:85e5]/" } }),
-        () => api.patch(`/alert-configs/${webhook}`, { config: { secret: "s" } }),
-        () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://192.0.32.9" } }),
-        () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: "https://192.0.32.9/" } }),
-        () => api.patch(`/alert-configs/${slack}`, { isEnabled: false, notifyOnNewBreach: false }),
-        () => api.patch(`/alert-configs/${email}`, { config: { recipients: ["b@acme.example"] } }),
-        () => api.post("/alert-configs", { channel: "email", config: { recipients } }),
+      const notCounted: Requests = [
+        ["PATCH", webhook, to("https://[2606:4700::6810:85e5]/")],
+        ["PATCH", webhook, { config: { secret: "s" } }],
+        ["PATCH", webhook, to("https://192.0.32.9")],
+        ["PATCH", slack, { config: { webhookUrl: "https://192.0.32.9/" } }],
+        ["PATCH", slack, { isEnabled: false, notifyOnNewBreach: false }],
+        ["PATCH", email, { config: { recipients: ["b@acme.example"] } }],
+        ["POST", undefined, { channel: "email", config: { recipients } }],
       ];
-      const refusedByForm: (() => Promise<Reply>)[] = [
-        () => api.patch(`/alert-configs/${webhook}`, { config: { url: "https://localhost/" } }),
-        () => api.patch(`/alert-configs/${slack}`, { config: { webhookUrl: "https://host.internal/" } }),
-        () =>
-          api.post("/alert-configs", { channel: "webhook", config: { url: "http://hooks.example.com/" } }),
+      const refusedByForm: Requests = [
+        ["PATCH", webhook, to("https://localhost/")],
+        ["PATCH", slack, { config: { webhookUrl: "https://host.internal/" } }],
+        ["POST", undefined, { channel: "webhook", ...to("http://hooks.example.com/") }],
       ];
       // Leaves as many of the 60 as there are requests in `counted`.
       await presetCount(subjects.organization(org, "alertConfigWrites"), 60 - counted.length, 3600);
-      const send = (requests: readonly (() => Promise<Reply>)[]) => Promise.all(requests.map((act) => act()));
+      const send = (requests: Requests) =>
+        Promise.all(
+          requests.map(([method, id, body]) => {
+            const path = id === undefined ? "/alert-configs" : `/alert-configs/${id}`;
+            return api.request(method, path, { body });
+          }),
+        );
       expect(countStatuses(await send(notCounted))).toEqual({ 200: 6, 201: 1 });
       expect(countStatuses(await send(refusedByForm))).toEqual({ 400: 3 });
       // A name that does not resolve is 400 and counts.

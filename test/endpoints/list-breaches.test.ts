@@ -44,6 +44,7 @@ describe("200", () => {
   });
 
   const list = async (query = "") => (await organization.api.get(`/breaches${query}`)).body as Listed;
+  const detailed = async () => (await list("?include=details")) as unknown as { breaches: Detailed[] };
 
   test("newest first: highest id first, and pages show each finding once", async () => {
     const reply = await organization.api.get("/breaches");
@@ -104,9 +105,7 @@ describe("200", () => {
 
   test("include=details adds severity, owner and team; data classes are worst first", async () => {
     const { breaches: plain, ...totals } = await list();
-    const { breaches: full, ...same } = (await organization.api.get("/breaches?include=details")).body as {
-      breaches: Detailed[];
-    };
+    const { breaches: full, ...same } = await detailed();
     expect(same).toEqual(totals);
     expect(full).toMatchObject(
       (plain as unknown as Detailed[]).map(({ breach, ...rest }) => ({
@@ -129,9 +128,7 @@ describe("200", () => {
   });
 
   test("severity, breach, e-mail and domain filter, also without details", async () => {
-    const { breaches: full } = (await organization.api.get("/breaches?include=details")).body as {
-      breaches: Detailed[];
-    };
+    const { breaches: full } = await detailed();
     const severities = [...new Set(full.map(({ severity }) => severity))];
     expect(severities.length).toBeGreaterThan(1);
     const idsOf = async (query: string) => {
@@ -139,28 +136,27 @@ describe("200", () => {
       expect(breaches).toHaveLength(total);
       return breaches.map(({ id }) => id);
     };
-    const expected = (matches: (finding: Detailed) => boolean) => full.filter(matches).map(({ id }) => id);
-    for (const severity of ["critical", "high", "medium", "low"]) {
-      expect(await idsOf(`severity=${severity}`)).toEqual(expected((each) => each.severity === severity));
-    }
     const [one = "", two = ""] = severities;
-    expect(await idsOf(`severity=${one},${two}`)).toEqual(
-      expected(({ severity }) => [one, two].includes(severity)),
-    );
-    expect(await idsOf(`severity=${one},${one}`)).toEqual(expected(({ severity }) => severity === one));
     const breachId = full[0]?.breach.id;
-    expect(await idsOf(`breachId=${breachId}`)).toEqual(expected(({ breach }) => breach.id === breachId));
-    expect(await idsOf(`emailId=${emailId}&severity=${one}`)).toEqual(
-      expected((each) => each.emailId === emailId && each.severity === one),
-    );
-    expect(await idsOf(`domainId=${organization.domainId}`)).toEqual(expected(() => true));
+    for (const [query, matches] of [
+      ...["critical", "high", "medium", "low"].map(
+        (level) => [`severity=${level}`, ({ severity }: Detailed) => severity === level] as const,
+      ),
+      [`severity=${one},${two},${one}`, ({ severity }: Detailed) => [one, two].includes(severity)],
+      [`breachId=${breachId}`, ({ breach }: Detailed) => breach.id === breachId],
+      [
+        `emailId=${emailId}&severity=${one}`,
+        (each: Detailed) => each.emailId === emailId && each.severity === one,
+      ],
+      [`domainId=${organization.domainId}`, () => true],
+    ] as const) {
+      expect([query, await idsOf(query)]).toEqual([query, full.filter(matches).map(({ id }) => id)]);
+    }
     expect(await idsOf(`domainId=${unknownId}`)).toEqual([]);
   });
 
   test("order=severity lists the worst first, newest first within a severity", async () => {
-    const { breaches: full } = (await organization.api.get("/breaches?include=details")).body as {
-      breaches: Detailed[];
-    };
+    const { breaches: full } = await detailed();
     const rank = ["critical", "high", "medium", "low"];
     const ordered = (all: Detailed[]) =>
       all

@@ -64,7 +64,8 @@ const createScanned = async (): Promise<Organization> => {
 
 describe("200", () => {
   test("findings come as the list gives them in full, and entries as the log does", async () => {
-    const { api } = await createScanned();
+    const organization = await createScanned();
+    const { api } = organization;
     const reply = await api.get("/feed");
     expectEveryHeader(reply);
     const { items, cursor, hasMore } = reply.body as Page;
@@ -78,23 +79,22 @@ describe("200", () => {
     ]);
     expect(hasMore).toBe(false);
     expect(await read(api, `?after=${cursor}`)).toEqual({ items: [], cursor, hasMore: false });
-  });
-
-  test("an entry that is not a minute old does not come yet", async () => {
-    const organization = await createScanned();
-    const { cursor } = await read(organization.api);
+    // An entry that is not a minute old does not come yet.
     await admin("team create", { org: organization.id, name: "Finance" });
-    expect((await read(organization.api, `?after=${cursor}`)).items).toEqual([]);
+    expect((await read(api, `?after=${cursor}`)).items).toEqual([]);
     await waitForEntries(organization);
-    expect((await read(organization.api, `?after=${cursor}`)).items).toMatchObject([{ type: "activity" }]);
+    expect((await read(api, `?after=${cursor}`)).items).toMatchObject([{ type: "activity" }]);
   });
 
   test("pages of any size and either format have the same items, each once", async () => {
     const { api } = await createScanned();
     const all = (await read(api)).items.map(uidOf);
     expect(new Set(all).size).toBe(all.length);
-    for (const format of ["native", "ocsf"])
-      for (const limit of [1, 2, 1_000]) expect((await readAll(api, limit, format)).map(uidOf)).toEqual(all);
+    for (const [format, limit] of [
+      ["native", 1],
+      ["ocsf", 2],
+    ] as const)
+      expect((await readAll(api, limit, format)).map(uidOf)).toEqual(all);
     const first = await read(api, "?limit=2&format=native");
     const rest = await read(api, `?format=ocsf&after=${first.cursor}`);
     expect([...first.items, ...rest.items].map(uidOf)).toEqual(all);
