@@ -52,8 +52,9 @@ type Repeatable = {
   count: () => Promise<unknown>;
 };
 
-describe.each(Object.entries(repeatable))("%s", (_, prepare) => {
-  test("is created once, also at once; repetitions get its reply, another body 422", async () => {
+test.each(Object.entries(repeatable))(
+  "%s is created once, also at once; repetitions get its reply, another body 422",
+  async (_, prepare) => {
     const { client, path, body, other, count } = await prepare(await createOrganization());
     const key = randomUUID();
     const replies = await Promise.all(Array.from({ length: 6 }, () => post(client, path, key, body)));
@@ -68,8 +69,8 @@ describe.each(Object.entries(repeatable))("%s", (_, prepare) => {
     expect(again).toMatchObject({ status: 201, headers, body: first?.body });
     expectRefusal(await post(client, path, key, other), 422, /another request has used it/);
     expect(await count()).toEqual(created);
-  });
-});
+  },
+);
 
 describe("a scan", () => {
   test("is started once, also when it has ended before the repetition", async () => {
