@@ -64,7 +64,7 @@ describe("200", () => {
     expect((await findChannel(api, id))?.config).toMatchObject({ urlPreview: "https://192.0.32.8" });
   });
 
-  test("config.secret and url: omitted they stay, new ones count, and a preview is no url", async () => {
+  test("secret and url: omitted they stay, new ones count, and a preview is no url", async () => {
     const organization = await createOrganization();
     const { id: org, api } = organization;
     const [inbox, moved] = [inboxOf(organization, "secret"), inboxOf(organization, "moved")];

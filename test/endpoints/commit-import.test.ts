@@ -28,7 +28,7 @@ const totals = async (api: Client): Promise<{ all: unknown; active: unknown }> =
 });
 
 describe("200", () => {
-  test("imports what the preview said, with owners and teams, once in the log, and no more", async () => {
+  test("imports what the preview said, with owners and teams, and is logged once", async () => {
     const organization = await createOrganization();
     const { id: org, api, domainId } = organization;
     const { id: second } = await admin("domain add", { org, name: "two.example", verified: true });

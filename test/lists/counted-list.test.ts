@@ -555,24 +555,24 @@ describe("a filtered page of a large block", () => {
   };
 
   test.each([
-    ["four", "before it, so that too few are left", 0, 0, 98],
-    ["four", "in it", 100, 110, 98],
-    ["four", "after it", 100, 150, 98],
-    ["four", "on both sides", 100, 60, 98],
+    ["three in four", "before it, so that too few are left", 0, 0, 98],
+    ["three in four", "in it", 100, 110, 98],
+    ["three in four", "after it", 100, 150, 98],
+    ["three in four", "on both sides", 100, 60, 98],
     ["all", "in it, at the newer end", 20, 30, 1],
     ["all", "in it, at the older end", blockSize - 60, blockSize - 50, 1],
   ])(
-    "of which members (three in four, or %s) leave meanwhile, %s, is that of the others",
+    "of which members (%s) leave meanwhile, %s, is that of the others",
     async (which, _, offset, from, moved) => {
       const org = newOrganization();
       const block = Array.from({ length: blockSize }, (_, index) =>
-        which === "four" && index % 4 === 0 ? other : matching,
+        which === "three in four" && index % 4 === 0 ? other : matching,
       );
       const shown = (await fill(org, block)).filter(({ group }) => group.isActive).reverse();
       const ids = await pageWhile(org, offset, async () => {
         // In a block of which all match, a member that is moved can be missing from the page; one that is deleted cannot.
         const leave = ({ id, group }: Known) =>
-          which === "four"
+          which === "three in four"
             ? emails.change(org, id, { from: group, to: { ...group, isActive: false } })
             : emails.delete(org, id, group);
         const writes = shown.slice(from, from + moved).map(leave);
