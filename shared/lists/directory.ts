@@ -62,7 +62,7 @@ export const readFrom = async (
 };
 
 /** A row of the directory. Without its `from` the block could have begun at any time. */
-export const blockIn = (row: table.WireRow): Block => {
+const blockIn = (row: table.WireRow): Block => {
   const counts = new Map<string, number>();
   for (const name in row) if (!isReserved(name)) counts.set(name, Number(row[name]?.N));
   return {

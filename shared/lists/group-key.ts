@@ -25,18 +25,8 @@ const reservedNames = new Set(["pk", "sk", "from", "writes", versionAttribute]);
 
 export const isReserved = (name: string): boolean => reservedNames.has(name);
 
-export type GroupKeyCodec<G> = {
-  encode: (group: G) => string;
-  decode: (groupKey: string) => G;
-  /**
-   * Whether a group key matches a filter, which is called once for each distinct key. Without a filter all
-   * match.
-   */
-  matcher: (matches: ((group: G) => boolean) | undefined) => (groupKey: string) => boolean;
-};
-
 /** The order of the fields is part of what is stored: never change it. */
-export const groupKeyCodec = <G extends GroupFields>(kinds: FieldKinds<G>): GroupKeyCodec<G> => {
+export const groupKeyCodec = <G extends GroupFields>(kinds: FieldKinds<G>) => {
   const names = Object.keys(kinds) as (keyof G & string)[];
 
   const encode = (group: G): string => {
@@ -53,7 +43,8 @@ export const groupKeyCodec = <G extends GroupFields>(kinds: FieldKinds<G>): Grou
     ) as G;
   };
 
-  const matcher: GroupKeyCodec<G>["matcher"] = (matches) => {
+  /** Whether a group key matches a filter, which is called once for each distinct key. Without a filter all match. */
+  const matcher = (matches: ((group: G) => boolean) | undefined): ((groupKey: string) => boolean) => {
     if (matches === undefined) return () => true;
     const known = new Map<string, boolean>();
     return (groupKey) => {

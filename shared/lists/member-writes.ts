@@ -74,21 +74,16 @@ const hasGroupKey = (groupKey: string): Condition =>
  * counters move, in the row that counts the block. A transaction takes 100 writes in all.
  */
 export const transactionOf = (org: number, kind: ListKind, memberWrites: readonly MemberWrite[]): Write[] => {
-  const blocks = new Map<number, { net: Map<string, number>; from?: number }>();
-  for (const { block, moves, blockFrom } of memberWrites) {
-    const entry = blocks.get(block) ?? { net: new Map<string, number>() };
-    for (const { groupKey, by } of moves) entry.net.set(groupKey, (entry.net.get(groupKey) ?? 0) + by);
-    if (blockFrom !== undefined) entry.from = Date.parse(blockFrom);
-    blocks.set(block, entry);
-  }
-  const counterWrites = [...blocks]
-    .filter(([, { net }]) => net.size > 0)
-    .map(
-      ([block, { net, from }]): Write => ({
-        update: keys.directory(org, kind, block),
-        add: { ...Object.fromEntries(net), writes: 1 },
-        setOnce: { from },
-      }),
-    );
+  const byBlock = Map.groupBy(memberWrites, ({ block }) => block);
+  const counterWrites = [...byBlock].flatMap(([block, ofBlock]): Write[] => {
+    const net = new Map<string, number>();
+    for (const { groupKey, by } of ofBlock.flatMap(({ moves }) => moves)) {
+      net.set(groupKey, (net.get(groupKey) ?? 0) + by);
+    }
+    if (net.size === 0) return [];
+    const [from] = ofBlock.flatMap(({ blockFrom }) => (blockFrom ? [Date.parse(blockFrom)] : []));
+    const add = { ...Object.fromEntries(net), writes: 1 };
+    return [{ update: keys.directory(org, kind, block), add, setOnce: { from } }];
+  });
   return [...memberWrites.map(({ write }) => write), ...counterWrites];
 };

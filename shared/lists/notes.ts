@@ -44,8 +44,8 @@ const dropZeros = async (
     if (!mayGoOn()) return;
     await Promise.all(
       some.map(({ block, writes, counts }) => {
-        const zeros = [...counts].filter(([, count]) => count === 0).map(([groupKey]) => groupKey);
-        const remove = zeros.slice(0, maximumRemoved);
+        const zeros = [...counts].filter(([, count]) => count === 0).slice(0, maximumRemoved);
+        const remove = zeros.map(([groupKey]) => groupKey);
         // Not written: members of the block have been written since it was read.
         return table.attempt(
           table.update(keys.directory(org, kind, block), {

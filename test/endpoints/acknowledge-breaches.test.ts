@@ -1,8 +1,12 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { acknowledgeBreaches } from "../../functions/acknowledge-breaches/endpoint.ts";
+import { reopenBreaches } from "../../functions/reopen-breaches/endpoint.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import { newLock } from "../../shared/findings/acknowledgements/record.ts";
+import { signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
-import { createOrganization, type Organization } from "../service/organization.ts";
+import { createOrganization } from "../service/organization.ts";
 import {
   createWithFindings,
   ended,
@@ -11,9 +15,9 @@ import {
   findingsOf,
   requestMany,
 } from "./acknowledgement.ts";
+import { expectInvalid } from "./invalid.ts";
 import { inOneWindow, presetCount, subjects } from "./limit-window.ts";
 import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
-import { signIn } from "./sign-in.ts";
 
 describe("202", () => {
   test("by ids and a key: those findings as if acknowledged alone, and no other", async () => {
@@ -62,12 +66,12 @@ describe("202", () => {
 
   test("by an empty filter and a user: all findings, with one log entry of the user", async () => {
     const organization = await createWithFindings();
-    const user = await signIn(organization);
+    const user = await signedIn(organization.id);
     const [first] = await findingsOf(organization);
     await organization.api.post("/breaches/acknowledge", { id: first?.id });
-    const reply = await requestMany(user.api, { filter: {}, resolution: "ignored" });
+    const reply = await requestMany(user.v1, { filter: {}, resolution: "ignored" });
     expect(reply).toMatchObject({ status: 202, body: { matching: findingCount } });
-    const { createdAt, acknowledged } = await ended(user.api, reply);
+    const { createdAt, acknowledged } = await ended(user.v1, reply);
     expect(acknowledged).toBe(findingCount);
     for (const finding of await findingsOf(organization)) {
       expect(finding).toMatchObject({
@@ -79,7 +83,7 @@ describe("202", () => {
         resolution: "ignored",
       });
     }
-    const { activity } = (await user.api.get("/activity?category=findings")).body;
+    const { activity } = (await user.v1.get("/activity?category=findings")).body;
     expect(activity).toMatchObject([
       {
         action: "findings.acknowledged",
@@ -91,66 +95,63 @@ describe("202", () => {
       { action: "finding.acknowledged" },
     ]);
   });
+});
 
-  test("filters of e-mail, breach, scan, domain, state and time combine", async () => {
+describe("200", () => {
+  test("shows while it is in progress how many are acknowledged so far", async () => {
+    const { id: org, api } = await createOrganization();
+    const id = 77;
+    const slot = { id: 1, createdAt: "2026-01-01T00:00:00.000Z", block: 0, blockFrom: "2026" };
+    const row = { id, status: "running", matching: 500, completedAt: null, slot };
+    await table.put({ ...keys.acknowledgement(org, id), ...row });
+    await table.put({ ...keys.acknowledgementLock(org), ...newLock(org, id), acknowledged: 60 });
+    expect((await api.get(`/breaches/acknowledgements/${id}`)).body).toEqual({
+      id,
+      status: "running",
+      matching: 500,
+      acknowledged: 60,
+      createdAt: slot.createdAt,
+      completedAt: null,
+    });
+  });
+
+  test("a dry run tells how many match, whatever is in progress, and changes nothing", async () => {
     const organization = await createWithFindings();
-    const { api, domainId } = organization;
-    const all = await findingsOf(organization);
-    const [first] = all as [Finding];
-    const { emailId, breach, firstDetectedScanId: scanId } = first;
-    const matchingOf = async (filter: unknown) =>
-      (await requestMany(api, { filter, dryRun: true })).body.matching;
-    expect(await matchingOf({ emailId })).toBe(all.filter((each) => each.emailId === emailId).length);
-    expect(await matchingOf({ breachId: breach.id })).toBe(
-      all.filter((each) => each.breach.id === breach.id).length,
-    );
-    expect(await matchingOf({ domainId, scanId })).toBe(findingCount);
-    expect(await matchingOf({ detectedBefore: "2020-01-01T00:00:00Z" })).toBe(0);
-    const filter = {
+    const { id: org, api, domainId } = organization;
+    const before = await findingsOf(organization);
+    const [{ id, emailId, breach, firstDetectedScanId: scanId }] = before as [Finding];
+    const every = {
       emailId,
       breachId: breach.id,
       scanId,
       domainId,
       acknowledged: false,
+      severity: ["critical", "high", "medium", "low"],
       detectedBefore: "2999-01-01T00:00:00+02:00",
     };
-    const reply = await requestMany(api, { filter });
-    expect(reply.body.matching).toBe(1);
-    await ended(api, reply);
-    const done = (await findingsOf(organization)).filter(({ acknowledged }) => acknowledged);
-    expect(done.map(({ id }) => id)).toEqual([first.id]);
-    expect(await matchingOf(filter)).toBe(0);
-    expect(await matchingOf({ acknowledged: true })).toBe(1);
-    // As in lists, what is not the organization's matches nothing.
-    expect(await matchingOf({ emailId: unknownId })).toBe(0);
-    expect(await matchingOf({ domainId: unknownId })).toBe(0);
-  });
-});
-
-describe("200", () => {
-  test("a dry run tells how many match, and changes and logs nothing", async () => {
-    const organization = await createWithFindings();
-    const { api } = organization;
-    const before = await findingsOf(organization);
-    const reply = await requestMany(api, { filter: { acknowledged: false }, dryRun: true });
-    expect(reply).toMatchObject({ status: 200 });
-    expect(reply.body).toEqual({ matching: findingCount });
-    expectEveryHeader(reply);
-    const ids = before.slice(0, 2).map(({ id }) => id);
-    expect((await requestMany(api, { ids, dryRun: true })).body).toEqual({ matching: 2 });
+    // As while a worker is at work on a long one.
+    await table.put({ ...keys.acknowledgementLock(org), acknowledgementId: 1 });
+    for (const [what, matching] of [
+      [{ filter: { acknowledged: false } }, findingCount],
+      [{ filter: every }, 1],
+      [{ ids: [id, before[1]?.id] }, 2],
+    ] as const) {
+      const reply = await requestMany(api, { ...what, dryRun: true });
+      expect(reply).toMatchObject({ status: 200 });
+      expect(reply.body).toEqual({ matching });
+      expectEveryHeader(reply);
+      const refused = await requestMany(api, what);
+      expectRefusal(refused, 409, /being acknowledged/, { code: "acknowledgement_in_progress" });
+    }
     expect(await findingsOf(organization)).toEqual(before);
     expect((await api.get("/activity?category=findings")).body.total).toBe(0);
-    expect((await requestMany(api, { ids })).status).toBe(202);
+    expect((await api.post("/breaches/acknowledge", { id })).status).toBe(200);
+    await table.remove(keys.acknowledgementLock(org));
+    expect((await requestMany(api, { filter: every })).body.matching).toBe(0);
   });
 });
 
 describe("400", () => {
-  let organization: Organization;
-
-  beforeAll(async () => {
-    organization = await createOrganization();
-  });
-
   test.each<[why: string, body: Record<string, unknown>, error: RegExp]>([
     ["neither ids nor filter", {}, /^Exactly one of ids and filter/],
     ["ids and filter", { ids: [1], filter: {} }, /^Exactly one of ids and filter/],
@@ -159,70 +160,25 @@ describe("400", () => {
     ["a filter that is null", { filter: null }, /^filter/],
     ["a filter that is a list", { filter: [] }, /^filter/],
     ["no id", { ids: [] }, /^ids: must not be empty/],
-    ["1001 ids", { ids: Array.from({ length: 1001 }, (_, index) => index + 1) }, /^ids: .*1000/],
+    ["1001 ids", { ids: Array(1001).fill(1) }, /^ids: .*1000/],
     ["an id as a string", { ids: ["1"] }, /^ids/],
     ["an id of 0", { ids: [0] }, /^ids/],
     ["a state as a string", { filter: { acknowledged: "false" } }, /^filter.acknowledged/],
     ["a breach that is no integer", { filter: { breachId: 1.5 } }, /^filter.breachId/],
-    [
-      "a time without a zone",
-      { filter: { detectedBefore: "2026-01-01T00:00:00" } },
-      /^filter.detectedBefore/,
-    ],
+    ["an unknown severity", { filter: { severity: ["worst"] } }, /^filter.severity/],
+    ["an empty severity", { filter: { severity: [] } }, /^filter.severity/],
+    ["more severities than there are", { filter: { severity: Array(5).fill("low") } }, /^filter.severity/],
+    ["a time without a zone", { filter: { detectedBefore: "2026-01-01T00:00:00" } }, /^filter.detectedB/],
     ["a day", { filter: { detectedBefore: "2026-01-01" } }, /^filter.detectedBefore/],
-    ["a resolution other than the two", { filter: {}, resolution: "done" }, /^resolution/],
     ["a reason of 1001 characters", { filter: {}, reason: "x".repeat(1001) }, /^reason/],
     ["a dry run that is no boolean", { filter: {}, dryRun: 1 }, /^dryRun/],
-  ])("%s", async (_, body, error) => {
-    expectRefusal(await requestMany(organization.api, body), 400, error);
-  });
-});
-
-describe("404", () => {
-  test("an unknown id among others: nothing is done, in a dry run too", async () => {
-    const organization = await createWithFindings();
-    const ids = (await findingsOf(organization)).map(({ id }) => id);
-    for (const dryRun of [false, true]) {
-      const reply = await requestMany(organization.api, { ids: [...ids, unknownId], dryRun });
-      expectRefusal(reply, 404, /finding/);
-    }
-    expect((await organization.api.get("/breaches")).body.unacknowledged).toBe(findingCount);
-  });
-});
-
-describe("409", () => {
-  test("while another is in progress, for ids and filters; not for a dry run", async () => {
-    const organization = await createWithFindings();
-    const { id: org, api } = organization;
-    const [first] = await findingsOf(organization);
-    // As while a worker is at work on a long one.
-    await table.put({ ...keys.acknowledgementLock(org), acknowledgementId: 1 });
-    for (const what of [{ filter: {} }, { ids: [first?.id] }]) {
-      const reply = await requestMany(api, what);
-      expectRefusal(reply, 409, /being acknowledged/, { code: "acknowledgement_in_progress" });
-      expect((await requestMany(api, { ...what, dryRun: true })).status).toBe(200);
-    }
-    expect((await api.post("/breaches/acknowledge", { id: first?.id })).status).toBe(200);
-    await table.remove(keys.acknowledgementLock(org));
-    expect((await requestMany(api, { filter: {} })).status).toBe(202);
+  ])("%s, to acknowledge and to reopen", async (_, body, error) => {
+    for (const endpoint of [acknowledgeBreaches, reopenBreaches])
+      await expectInvalid(endpoint, { body }, error);
   });
 
-  test("of many at the same instant one is accepted", async () => {
-    const { api } = await createWithFindings();
-    const replies = await Promise.all(Array.from({ length: 6 }, () => requestMany(api, { filter: {} })));
-    const accepted = replies.filter(({ status }) => status === 202);
-    const [one] = accepted;
-    // Later ones may find the first to have ended.
-    expect(accepted.length).toBeGreaterThan(0);
-    for (const reply of replies) {
-      if (reply.status !== 202) expectRefusal(reply, 409, /being/, { code: "acknowledgement_in_progress" });
-    }
-    expect(one && (await ended(api, one))).toMatchObject({ status: "completed" });
-    expect((await api.get("/breaches")).body).toMatchObject({
-      total: findingCount,
-      unacknowledged: 0,
-    });
-  });
+  test("a resolution other than the two", () =>
+    expectInvalid(acknowledgeBreaches, { body: { filter: {}, resolution: "done" } }, /^resolution/));
 });
 
 describe("429", () => {

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import * as table from "../../shared/aws/table/table.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
+import { signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail, createChannel, inboxOf } from "../service/alert-channels.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { receivedAt } from "../service/receiver.ts";
 import { scan } from "../service/scan.ts";
-import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
-import { signIn } from "./sign-in.ts";
+import { expectEveryHeader, expectRefusal, timestamp } from "./reply.ts";
 
 let organization: Organization;
 let emailId: number;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await admin("channel test", { org, channel });
   const received = await eventually(
     () => receivedAt(url),
-    (requests) => requests.length === 3,
+    (requests) => requests.length >= 3,
   );
   const bodies = received.map(({ body }) => JSON.parse(String(body)));
   envelopes = Object.fromEntries(bodies.map((body) => [body.type, body]));
@@ -54,20 +54,10 @@ describe("200", () => {
   });
 
   test("of an error outside of scans: neither findings nor a scan, for users as for keys", async () => {
-    const user = await signIn(organization);
-    const reply = await user.api.get(`/events/${envelopes.scan_error?.id}`);
+    const user = await signedIn(organization.id);
+    const reply = await user.v1.get(`/events/${envelopes.scan_error?.id}`);
     expect(reply).toMatchObject({ status: 200, body: { type: "scan_error", findings: [], scan: null } });
   });
-});
-
-describe("400", () => {
-  test.each(["0", "x", "1.5", "01"])("an id of %s", async (id) => {
-    expectRefusal(await get(id), 400, /^id/);
-  });
-});
-
-describe("404", () => {
-  test("an unknown id", async () => expectRefusal(await get(unknownId), 404, /event/));
 });
 
 describe("what was removed", () => {

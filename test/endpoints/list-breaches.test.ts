@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { listBreaches } from "../../functions/list-breaches/endpoint.ts";
+import { detailedBreach } from "../../shared/findings/finding-schema.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
+import { expectInvalid } from "./invalid.ts";
+import { expectEveryHeader, unknownId } from "./reply.ts";
 
 type Detailed = {
   id: number;
@@ -41,68 +44,18 @@ describe("200", () => {
   });
 
   const list = async (query = "") => (await organization.api.get(`/breaches${query}`)).body as Listed;
-
-  test("an organization without findings gets an empty list", async () => {
-    const { api } = await createOrganization();
-    const reply = await api.get("/breaches");
-    expect(reply).toMatchObject({ status: 200, body: { breaches: [], total: 0, unacknowledged: 0 } });
-    expectEveryHeader(reply);
-  });
-
-  test("a finding has exactly the fields of the contract, with the breach's details", async () => {
-    const { breaches } = await list(`?scanId=${first}&acknowledged=false`);
-    const found = breaches.find(
-      (each) => (each as unknown as { breach: { name: string } }).breach.name === "ExampleTravel",
-    );
-    const [other] = breaches;
-    expect(found ?? other).toEqual({
-      id: expect.any(Number),
-      email: "ada@demo.example",
-      emailId,
-      breach: {
-        id: expect.any(Number),
-        name: expect.stringMatching(/^Example/),
-        title: expect.stringMatching(/\(invented\)$/),
-        domain: expect.any(String),
-        breachDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-        dataClasses: expect.arrayContaining(["Email addresses"]),
-        pwnCount: expect.any(Number),
-        description: expect.any(String),
-      },
-      firstDetectedAt: timestamp,
-      lastSeenAt: timestamp,
-      firstDetectedScanId: first,
-      acknowledged: false,
-      acknowledgedAt: null,
-      acknowledgedBy: null,
-      acknowledgedByApiKey: null,
-      acknowledgeReason: null,
-      resolution: null,
-    });
-  });
+  const detailed = async () => (await list("?include=details")) as unknown as { breaches: Detailed[] };
 
   test("newest first: highest id first, and pages show each finding once", async () => {
-    const { breaches, total, unacknowledged } = await list();
+    const reply = await organization.api.get("/breaches");
+    expectEveryHeader(reply);
+    const { breaches, total, unacknowledged } = reply.body as Listed;
     expect([breaches.length, total, unacknowledged]).toEqual([7, 7, 5]);
     const ids = breaches.map(({ id }) => id);
     expect(ids).toEqual([...ids].sort((a, b) => b - a));
     const pages = await Promise.all([0, 3, 6, 9].map((offset) => list(`?limit=3&offset=${offset}`)));
     expect(pages.flatMap((page) => page.breaches)).toEqual(breaches);
     expect(pages.map((page) => page.total)).toEqual([7, 7, 7, 7]);
-  });
-
-  test("filters combine with AND; unacknowledged counts all, whatever the filters", async () => {
-    const totals = async (query: string) => {
-      const { breaches, total, unacknowledged } = await list(`?${query}`);
-      expect(breaches).toHaveLength(total);
-      return [total, unacknowledged];
-    };
-    expect(await totals("acknowledged=true")).toEqual([2, 5]);
-    expect(await totals("acknowledged=false")).toEqual([5, 5]);
-    expect(await totals(`scanId=${first}`)).toEqual([3, 5]);
-    expect(await totals(`scanId=${second}`)).toEqual([4, 5]);
-    expect(await totals(`scanId=${second}&acknowledged=true`)).toEqual([1, 5]);
-    expect(await totals(`scanId=${first}&acknowledged=false`)).toEqual([2, 5]);
   });
 
   test("lastSeenAt is the e-mail's last check, and stands still while it is disabled", async () => {
@@ -152,31 +105,12 @@ describe("200", () => {
 
   test("include=details adds severity, owner and team; data classes are worst first", async () => {
     const { breaches: plain, ...totals } = await list();
-    const { breaches: full, ...same } = (await organization.api.get("/breaches?include=details")).body as {
-      breaches: Detailed[];
-    };
+    const { breaches: full, ...same } = await detailed();
     expect(same).toEqual(totals);
-    expect(
-      full.map(({ severity: _, ownerName: __, team: ___, breach, ...rest }) => {
-        const { id, name, title, domain, breachDate, dataClasses, pwnCount, description } = breach;
-        return {
-          ...rest,
-          breach: {
-            id,
-            name,
-            title,
-            domain,
-            breachDate,
-            dataClasses: dataClasses.toSorted(),
-            pwnCount,
-            description,
-          },
-        };
-      }),
-    ).toEqual(
+    expect(full).toMatchObject(
       (plain as unknown as Detailed[]).map(({ breach, ...rest }) => ({
         ...rest,
-        breach: { ...breach, dataClasses: breach.dataClasses.toSorted() },
+        breach: { ...breach, dataClasses: expect.arrayContaining(breach.dataClasses) },
       })),
     );
     const exposed = full.map(({ breach }) => breach.dataClasses).find((all) => all.includes("Passwords"));
@@ -187,32 +121,14 @@ describe("200", () => {
         ownerName: null,
         team: null,
       });
-      expect(breach).toMatchObject({
-        severity: expect.stringMatching(/^(critical|high|medium|low)$/),
-        addedDate: timestamp,
-        modifiedDate: timestamp,
-        isVerified: expect.any(Boolean),
-        isFabricated: expect.any(Boolean),
-        isSensitive: expect.any(Boolean),
-        isRetired: expect.any(Boolean),
-        isSpamList: expect.any(Boolean),
-        isMalware: expect.any(Boolean),
-        isStealerLog: expect.any(Boolean),
-        attribution: null,
-      });
+      expect(detailedBreach.parse(breach)).toEqual(breach);
       expect(Object.keys(breach)).toHaveLength(8 + 12);
-      expect(breach.advice.length).toBeGreaterThan(0);
-      expect(breach.advice.length).toBeLessThanOrEqual(4);
-      for (const each of breach.advice) {
-        expect(each).toEqual({ title: expect.any(String), steps: expect.any(Array) });
-      }
+      expect([1, 2, 3, 4]).toContain(breach.advice.length);
     }
   });
 
   test("severity, breach, e-mail and domain filter, also without details", async () => {
-    const { breaches: full } = (await organization.api.get("/breaches?include=details")).body as {
-      breaches: Detailed[];
-    };
+    const { breaches: full } = await detailed();
     const severities = [...new Set(full.map(({ severity }) => severity))];
     expect(severities.length).toBeGreaterThan(1);
     const idsOf = async (query: string) => {
@@ -220,28 +136,27 @@ describe("200", () => {
       expect(breaches).toHaveLength(total);
       return breaches.map(({ id }) => id);
     };
-    const expected = (matches: (finding: Detailed) => boolean) => full.filter(matches).map(({ id }) => id);
-    for (const severity of ["critical", "high", "medium", "low"]) {
-      expect(await idsOf(`severity=${severity}`)).toEqual(expected((each) => each.severity === severity));
-    }
     const [one = "", two = ""] = severities;
-    expect(await idsOf(`severity=${one},${two}`)).toEqual(
-      expected(({ severity }) => [one, two].includes(severity)),
-    );
-    expect(await idsOf(`severity=${one},${one}`)).toEqual(expected(({ severity }) => severity === one));
     const breachId = full[0]?.breach.id;
-    expect(await idsOf(`breachId=${breachId}`)).toEqual(expected(({ breach }) => breach.id === breachId));
-    expect(await idsOf(`emailId=${emailId}&severity=${one}`)).toEqual(
-      expected((each) => each.emailId === emailId && each.severity === one),
-    );
-    expect(await idsOf(`domainId=${organization.domainId}`)).toEqual(expected(() => true));
+    for (const [query, matches] of [
+      ...["critical", "high", "medium", "low"].map(
+        (level) => [`severity=${level}`, ({ severity }: Detailed) => severity === level] as const,
+      ),
+      [`severity=${one},${two},${one}`, ({ severity }: Detailed) => [one, two].includes(severity)],
+      [`breachId=${breachId}`, ({ breach }: Detailed) => breach.id === breachId],
+      [
+        `emailId=${emailId}&severity=${one}`,
+        (each: Detailed) => each.emailId === emailId && each.severity === one,
+      ],
+      [`domainId=${organization.domainId}`, () => true],
+    ] as const) {
+      expect([query, await idsOf(query)]).toEqual([query, full.filter(matches).map(({ id }) => id)]);
+    }
     expect(await idsOf(`domainId=${unknownId}`)).toEqual([]);
   });
 
   test("order=severity lists the worst first, newest first within a severity", async () => {
-    const { breaches: full } = (await organization.api.get("/breaches?include=details")).body as {
-      breaches: Detailed[];
-    };
+    const { breaches: full } = await detailed();
     const rank = ["critical", "high", "medium", "low"];
     const ordered = (all: Detailed[]) =>
       all
@@ -260,9 +175,6 @@ describe("200", () => {
       );
     }
   });
-
-  test("an unknown scanId gives an empty list", async () =>
-    expect(await list(`?scanId=${unknownId}`)).toEqual({ breaches: [], total: 0, unacknowledged: 5 }));
 });
 
 describe("400", () => {
@@ -278,8 +190,5 @@ describe("400", () => {
     ["scanId=last", /^scanId/],
     ["scanId=0", /^scanId/],
     ["scanId=1&scanId=2", /^scanId/],
-  ])("%s; the error names the parameter", async (query, error) => {
-    const { api } = await createOrganization();
-    expectRefusal(await api.get(`/breaches?${query}`), 400, error);
-  });
+  ])("%s; the error names the parameter", (query, error) => expectInvalid(listBreaches, { query }, error));
 });

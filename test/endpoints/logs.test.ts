@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { hashOf, mintApiKey } from "../../shared/access/keys/secret.ts";
-import { dashboardUrl } from "../dashboard/signed-in.ts";
+import { dashboardUrl, signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail, createChannel, inboxOf, listDeliveries } from "../service/alert-channels.ts";
 import { createClient } from "../service/client.ts";
@@ -11,7 +11,6 @@ import { eventually } from "../service/eventually.ts";
 import { readLocalStack } from "../service/local-stack.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { signIn } from "./sign-in.ts";
 
 /** Everything that the functions have printed. */
 const readLogs = async (): Promise<string> => {
@@ -24,7 +23,7 @@ const readLogs = async (): Promise<string> => {
 test("logs hold one line per request, and never a secret or an e-mail address", async () => {
   const organization = await createOrganization();
   const { id, api, domainId, key } = organization;
-  const user = await signIn(organization);
+  const user = await signedIn(organization.id);
   const unknownKey = mintApiKey(id);
   const config = { url: "https://192.0.32.8/PATH-OF-THE-HOOK", secret: "SECRET-OF-THE-HOOK" };
   const email = `log-${id}@demo.example`;
@@ -37,7 +36,7 @@ test("logs hold one line per request, and never a secret or an e-mail address", 
   await addBreachedEmail(organization, { ownerName: "OWNER-OF-BREACHED" });
   await api.post("/alert-configs", { channel: "webhook", config });
   await api.post("/alert-configs", { channel: "webhook", config: { url: "http://10.0.0.1/REFUSED-URL" } });
-  await user.api.get("/emails?limit=QUERY-VALUE");
+  await user.v1.get("/emails?limit=QUERY-VALUE");
   await createClient({ authorization: `Bearer ${unknownKey}` }).get("/emails");
   await createClient({ cookie: `${user.cookie}x` }).get("/emails");
   await scan(api);
@@ -109,7 +108,7 @@ test("a short webhook secret is accepted, and the log has a warning without the 
 test("each request line names organization and actor, also of a refused one", async () => {
   const organization = await createOrganization();
   const { id: org, api, key } = organization;
-  const user = await signIn(organization);
+  const user = await signedIn(organization.id);
   const keyLine = { organizationId: org, actorType: "api_key", actorId: expect.any(Number) };
   const userLine = { organizationId: org, actorType: "user", actorId: expect.any(Number) };
   const stranger = createClient({ authorization: `Bearer ${mintApiKey(org)}` });
@@ -123,7 +122,7 @@ test("each request line names organization and actor, also of a refused one", as
 
   const served = await lineOf(await api.get("/emails"));
   expect(served).toMatchObject({ status: 200, ...keyLine });
-  expect(await lineOf(await user.api.get("/emails"))).toMatchObject({ status: 200, ...userLine });
+  expect(await lineOf(await user.v1.get("/emails"))).toMatchObject({ status: 200, ...userLine });
   expect(await lineOf(await api.get("/emails?limit=x"))).toMatchObject({ status: 400, ...keyLine });
   expect(await lineOf(await dashboard.get("/overview"))).toMatchObject({ status: 403, ...keyLine });
   // A client can choose only one of the two ids of a request.

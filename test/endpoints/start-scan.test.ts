@@ -31,23 +31,13 @@ describe("201", () => {
     ]);
   });
 
-  test("needs no request body, and does not read one", async () => {
-    const { api, domainId } = await createOrganization();
-    await api.post("/emails", { email: "nobody@demo.example", domainId });
-    expect((await api.request("POST", "/scans", { raw: "{not JSON" })).status).toBe(201);
-  });
-
   test("the next scan can start when one has ended, and finds nothing new", async () => {
     const { api, domainId } = await createOrganization();
     await api.post("/emails", { email: "alan@demo.example", domainId });
     expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 1 });
     const again = await scan(api);
-    expect(again).toMatchObject({
-      status: "completed",
-      newBreachesFound: 0,
-      scannedEmails: 1,
-      findingsItemized: true,
-    });
+    const nothing = { newBreachesFound: 0, scannedEmails: 1, findingsItemized: true };
+    expect(again).toMatchObject({ status: "completed", ...nothing });
     expect((await api.get(`/breaches?scanId=${again.id}`)).body.total).toBe(0);
     expect((await api.get("/breaches")).body.total).toBe(1);
   });
@@ -105,16 +95,5 @@ describe("409", () => {
     await table.remove(lock);
     expect((await api.get("/scans")).body.total).toBe(0);
     expect((await api.post("/scans")).status).toBe(201);
-  });
-
-  test("a scan of one organization does not hold up another's", async () => {
-    const organizations = await Promise.all([createOrganization(), createOrganization()]);
-    const replies = await Promise.all(
-      organizations.map(async ({ api, domainId }) => {
-        await api.post("/emails", { email: "ada@demo.example", domainId });
-        return api.post("/scans");
-      }),
-    );
-    expect(countStatuses(replies)).toEqual({ 201: 2 });
   });
 });

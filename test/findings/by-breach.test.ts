@@ -123,7 +123,7 @@ const expected = (
 
 /** Waits until the index has caught up. */
 const isCaughtUp = (known: readonly Known[], filter: Partial<FindingQuery> = {}): Promise<void> =>
-  vi.waitFor(async () => expect(await page(filter)).toEqual(expected(known, filter)), { timeout: 20_000 });
+  vi.waitFor(async () => expect(await page(filter)).toEqual(expected(known, filter)), { timeout: 90_000 });
 
 test("once the index has caught up, every page is that of a naive list", async () => {
   const known = await detect(180);
@@ -196,27 +196,4 @@ test("a page anywhere in a breach costs little more than what it shows", async (
     expect((await page({ ...filter, limit })).ids).toHaveLength(limit);
     expect(capacity.take().readUnits).toBeLessThanOrEqual(each * limit + forThousand * thousands);
   }
-});
-
-test("a finding's place in the index costs a write unit for each change", async () => {
-  const [finding] = await detect(1, () => 1);
-  if (finding === undefined) throw new Error("Nothing was detected");
-  const row = await findings.get(org, finding.id);
-  const { breachPartition: _, ...unindexed } = row ?? {};
-  const capacity = recordCapacity();
-  const unitsOf = async (write: Promise<unknown>): Promise<number> => {
-    await write;
-    return capacity.take().writeUnits;
-  };
-  const key = findings.key(org, finding.id);
-  const bare = { ...unindexed, ...key };
-  await table.remove(key);
-  capacity.take();
-  const put = [
-    await unitsOf(table.put({ ...bare, breachPartition: row?.breachPartition })),
-    await unitsOf(table.remove(key)),
-    await unitsOf(table.put(bare)),
-    await unitsOf(table.remove(key)),
-  ];
-  expect(put).toEqual([2, 2, 1, 1]);
 });

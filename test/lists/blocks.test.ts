@@ -80,11 +80,12 @@ describe("reserve", () => {
   });
 
   test("keeps times ascending with ids when clocks differ and callers are simultaneous", async () => {
-    const clocks = Array.from({ length: 60 }, (_, index) => time((index * 37) % 50));
+    const countOf = (index: number) => 1 + ((index * 53) % 90) + (index % 8 === 0 ? blockSize : 0);
+    const clocks = Array.from({ length: 40 }, (_, index) => time((index * 37) % 30));
     const reserved = await Promise.all(
-      clocks.map((at, index) => reserve(4, "FINDING", 1 + ((index * 53) % 90), { at })),
+      clocks.map((at, index) => reserve(4, "FINDING", countOf(index), { at })),
     );
-    expect(reserved.flat().length).toBe(clocks.reduce((sum, _, index) => sum + 1 + ((index * 53) % 90), 0));
+    expect(reserved.flat().length).toBe(clocks.reduce((sum, _, index) => sum + countOf(index), 0));
     expectInOrder(reserved.flat());
     for (const [index, group] of reserved.entries()) {
       expect(group.every((each) => each.createdAt >= (clocks[index] ?? ""))).toBe(true);
@@ -93,22 +94,11 @@ describe("reserve", () => {
     }
   });
 
-  test("simultaneous large draws stay unique and in order", async () => {
-    const reserved = await Promise.all(
-      Array.from({ length: 24 }, (_, index) =>
-        reserve(5, "FINDING", 300 + index * 100, { at: time((index * 7) % 24) }),
-      ),
-    );
-    expectInOrder(reserved.flat());
-  });
-
   test("costs one write unit as a rule", async () => {
     const capacity = recordCapacity();
     await reserve(7, "SCAN", 1);
     capacity.take();
     for (let round = 0; round < 20; round++) await reserve(7, "SCAN", 3);
-    const consumed = capacity.take();
-    console.log(`20 reservations: ${JSON.stringify(consumed)}`);
-    expect(consumed).toEqual({ readUnits: 0, writeUnits: 20, calls: 20 });
+    expect(capacity.take()).toEqual({ readUnits: 0, writeUnits: 20, calls: 20 });
   });
 });

@@ -1,15 +1,33 @@
 /** Pages of rare members: they are read by the ids that notes name. */
 import { expect, test } from "vitest";
+import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
+import { countedList } from "../../shared/lists/counted-list.ts";
 import * as directories from "../../shared/lists/directory.ts";
+import type { MemberWrite } from "../../shared/lists/member-writes.ts";
 import { rareGroups, refresh, rowOfBlock } from "../../shared/lists/notes.ts";
 import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 import { type Command, intercept } from "../aws/table/intercept.ts";
-import { active, disabled, emails, type Group, move, transact } from "./teams.ts";
 
 useEngine();
+
+type Group = { team: number; isActive: boolean };
+const emails = countedList<Group, { email: string }>("EMAIL", { team: "integer", isActive: "boolean" });
+
+const active: Group = { team: 1, isActive: true };
+const disabled: Group = { team: 1, isActive: false };
+
+const transact = async (org: number, writes: readonly MemberWrite[]): Promise<void> => {
+  for (const part of chunk(writes, 45)) await table.transact(emails.writes(org, part));
+};
+
+const move = (org: number, ids: readonly number[], from: Group, to: Group): Promise<void> =>
+  transact(
+    org,
+    ids.map((id) => emails.change(org, id, { from, to })),
+  );
 
 let organizations = 0;
 const isDisabled = ({ isActive }: Group): boolean => !isActive;
@@ -21,9 +39,12 @@ const blocks = 66;
  * Blocks with as many disabled e-mails as active ones, the active ones older. Returns both kinds of ids,
  * oldest first.
  */
-const spread = async (each = 1): Promise<{ org: number; disabledIds: number[]; activeIds: number[] }> => {
+const spread = async (
+  each = 1,
+  blockCount = blocks,
+): Promise<{ org: number; disabledIds: number[]; activeIds: number[] }> => {
   const org = ++organizations;
-  const all = await reserve(org, "EMAIL", blocks * blockSize);
+  const all = await reserve(org, "EMAIL", blockCount * blockSize);
   const from = (place: number) =>
     all.filter((_, index) => index % blockSize >= place && index % blockSize < place + each);
   const put = (reserved: Reserved[], group: Group) =>
@@ -76,7 +97,25 @@ const noted = async (org: number): Promise<(readonly number[] | undefined)[]> =>
     .map(({ block, note }) => note?.places["1-0"]?.map((place) => firstIdOf(block) + place))
     .reverse();
 
-test("a page of members in fifty blocks takes two requests, and one unit per member", async () => {
+test("a page of members in fifty blocks takes two trips, in which it alone is sent", async () => {
+  const { org, disabledIds } = await spread();
+  let [inFlight, most, sent] = [0, 0, 0];
+  const stop = intercept<Command>("initialize", (next) => async (command) => {
+    most = Math.max(most, ++inFlight);
+    const reply = await next(command).finally(() => inFlight--);
+    sent += (reply.output as { Count?: number }).Count ?? 0;
+    return reply;
+  });
+  const joined: Group[] = [];
+  const join = async (groups: Group[]) => joined.push(...groups);
+  const { items } = await emails.page(org, { matches: isDisabled, limit: 50, offset: 3, join });
+  stop();
+  expect(items.map(({ id }) => id)).toEqual(disabledIds.toReversed().slice(3, 53));
+  expect([most, sent]).toEqual([50, 50 + blocks]);
+  expect(joined).toEqual([disabled]);
+});
+
+test("noted, it takes two requests, and one unit per member", async () => {
   const { org, disabledIds } = await spread();
   const newest = disabledIds.toReversed();
   expect(await page(org)).toMatchObject({ ids: newest.slice(0, 50), requests: 51, blocksRead: 50 });
@@ -233,10 +272,10 @@ test("a block without rare members keeps no note", async () => {
 });
 
 test("all ids of a group with up to 32 members in a block are noted, else none", async () => {
-  const { org, disabledIds } = await spread(32);
+  const { org, disabledIds } = await spread(32, 3);
   await refresh(org, "EMAIL");
   expect((await noted(org))[0]).toEqual(disabledIds.slice(0, 32).reverse());
-  const more = await spread(33);
+  const more = await spread(33, 3);
   await refresh(more.org, "EMAIL");
   expect((await noted(more.org))[0]).toBeUndefined();
   expect((await page(more.org)).ids).toEqual(more.disabledIds.toReversed().slice(0, 50));

@@ -101,24 +101,37 @@ test("a plan reads the page of a naive list, in each way of reading", () => {
   expect(Math.min(...Object.values(ways))).toBeGreaterThan(50);
 });
 
-test("in a full block in which all match, exactly the page is read", () => {
-  const all = Array.from({ length: blockSize }, (_, index) => ({
-    id: index + 1,
-    groupKey: "a",
+const half = blockSize / 2;
+
+test.each([
+  // Three in four members match: ids at the far side of the page need not be read.
+  ["three in four", (place: number) => place % 4 !== 0, 0, 230],
+  ["three in four", (place: number) => place % 4 !== 0, 200, 380],
+  ["the older half", (place: number) => place < half, 0, 50],
+  ["the older half", (place: number) => place < half, 100, 150],
+  ["the newer half", (place: number) => place >= half, 100, half],
+  ["the newer half", (place: number) => place >= half, half - 50, 50],
+  ["all", () => true, 200, 50],
+])("a block of which %s match is sent with few others (%#)", (_, isMatching, offset, most) => {
+  const all = Array.from({ length: blockSize }, (_, place) => ({
+    id: place + 1,
+    groupKey: isMatching(place) ? "a" : "b",
     createdAt: timeOf(0),
   }));
-  const [read] = check(all, false, { matching: () => true, limit: 50, offset: 200 });
-  expect(read).toMatchObject({ way: "range", fromId: 775, toId: 824 });
+  const [read] = check(all, false, { matching: (key) => key === "a", limit: 50, offset });
+  if (read?.way !== "range") throw new Error("The block is not read as a range");
+  const isSent = ({ id, groupKey }: Member) => groupKey === "a" && id >= read.fromId && id <= read.toId;
+  expect(all.filter(isSent).length).toBeLessThanOrEqual(most);
 });
 
-test("a block is read from its nearer end", () => {
+test.each([
+  [0, { fromId: 351, toId: 1024, descending: true }],
+  [350, { fromId: 1, toId: 674, descending: false }],
+])("a block is read from its nearer end (offset %i)", (offset, range) => {
   const all = Array.from({ length: 400 }, (_, index) => ({
     id: index + 1,
     groupKey: "a",
     createdAt: timeOf(0),
   }));
-  const newest = check(all, false, { matching: () => true, limit: 50, offset: 0 });
-  expect(newest).toMatchObject([{ fromId: 351, toId: 1024, descending: true }]);
-  const oldest = check(all, false, { matching: () => true, limit: 50, offset: 350 });
-  expect(oldest).toMatchObject([{ fromId: 1, toId: 674, descending: false }]);
+  expect(check(all, false, { matching: () => true, limit: 50, offset })).toMatchObject([range]);
 });

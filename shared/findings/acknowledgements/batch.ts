@@ -77,8 +77,8 @@ const advance = (
 type FindingChange = Candidate & {
   from: FindingGroup;
   to: FindingGroup;
-  /** Null: it is taken away; undefined: it stays. */
-  acknowledgment: FindingRow["acknowledgment"] | null;
+  /** The new acknowledgment. Null: there is none any more; undefined: it stays. */
+  given: FindingRow["acknowledgment"] | null;
 };
 
 const changesOf = (row: AcknowledgementRow, batch: readonly Candidate[]): FindingChange[] =>
@@ -89,11 +89,11 @@ const changesOf = (row: AcknowledgementRow, batch: readonly Candidate[]): Findin
       const isReopened = from.acknowledged && isRaised(from.severity, follows.level);
       const acknowledged = from.acknowledged && !isReopened;
       const to = { ...from, severity: follows.level, acknowledged };
-      return { ...candidate, from, to, acknowledgment: isReopened ? null : undefined };
+      return { ...candidate, from, to, given: isReopened ? null : undefined };
     }
     const to = { ...from, acknowledged: resolution !== null };
-    const acknowledgment = resolution && { at: slot.createdAt, by, resolution, reason };
-    return { ...candidate, from, to, acknowledgment };
+    const given = resolution && { at: slot.createdAt, by, resolution, reason };
+    return { ...candidate, from, to, given };
   });
 
 /** A finding that was acknowledged below high is open again when it rises to high or critical. */
@@ -104,18 +104,18 @@ const writesOf = (org: number, changes: readonly FindingChange[]): Write[] => [
   ...emailWrites(org, changes).map(({ write }) => write),
   ...findings.writes(
     org,
-    changes.map(({ id, from, to, acknowledgment, acknowledgedAt }) =>
+    changes.map(({ id, from, to, given, acknowledgment }) =>
       findings.change(org, id, {
         from,
         to,
         set: {
-          acknowledgment: acknowledgment ?? undefined,
+          acknowledgment: given ?? undefined,
           severitySince: from.severity === to.severity ? undefined : new Date().toISOString(),
         },
-        remove: acknowledgment === null ? ["acknowledgment"] : [],
+        remove: given === null ? ["acknowledgment"] : [],
         ...(from.acknowledged &&
-          acknowledgment !== undefined && {
-            if: condition("#acknowledgment.#at = :at", { at: acknowledgedAt }),
+          given !== undefined && {
+            if: condition("#acknowledgment.#at = :at", { at: acknowledgment?.at }),
           }),
       }),
     ),
@@ -130,6 +130,6 @@ const emailWrites = (org: number, changes: readonly FindingChange[]): { emailId:
     const add = openDifferences(ofEmail);
     if (Object.keys(add).length > 0) return { emailId, write: { update: key, add, if: exists } };
     // The e-mail's row counts open findings, whatever their severity.
-    const isStateSame = ofEmail.every(({ acknowledgment }) => acknowledgment === undefined);
+    const isStateSame = ofEmail.every(({ given }) => given === undefined);
     return isStateSame ? [] : { emailId, write: { check: key, if: exists } };
   });

@@ -1,22 +1,15 @@
 import { breachIndex, breachPartition } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { blockOf, firstIdOf } from "../../lists/blocks.ts";
-import { findings, isOf } from "../record.ts";
+import { type FindingRecord, findings, isOf } from "../record.ts";
 import { type AcknowledgementRow, purposeOf } from "./record.ts";
 import { attributesOf, type Selection } from "./selection.ts";
 
 /** A finding that a request may be about, as it was read. */
-export type Candidate = {
-  id: number;
-  emailId: number;
-  breachId: number;
-  firstDetectedAt: string;
-  group: string;
-  /** When it was acknowledged before, if it was. */
-  acknowledgedAt: string | undefined;
-  /** When it last followed a change of severity, if it did. */
-  severitySince?: string | undefined;
-};
+export type Candidate = Pick<
+  FindingRecord,
+  "id" | "emailId" | "breachId" | "firstDetectedAt" | "group" | "severitySince"
+> & { acknowledgment?: { at: string } };
 
 /** Candidates, ascending by id; no others have ids up to `upTo`. */
 export type Window = { candidates: Candidate[]; upTo: number };
@@ -44,8 +37,8 @@ export const readerOf = async (org: number, row: AcknowledgementRow): Promise<Re
   if (selection === undefined) throw new Error("A request that is in progress has no selection");
   const isOpenMeant = purposeOf(row) === "acknowledge";
   // Findings that changed after the request stay as they are, and open ones cannot be reopened.
-  const isMeant = ({ acknowledgedAt, severitySince = "" }: Candidate): boolean =>
-    (acknowledgedAt === undefined ? isOpenMeant : acknowledgedAt <= slot.createdAt) &&
+  const isMeant = ({ acknowledgment, severitySince = "" }: Candidate): boolean =>
+    (acknowledgment === undefined ? isOpenMeant : acknowledgment.at <= slot.createdAt) &&
     severitySince <= slot.createdAt;
   const read = "ids" in selection ? byIds(org, selection.ids) : await byFilter(org, selection);
   return async (cursor) => {
@@ -64,7 +57,7 @@ const byIds =
       some.map((id) => findings.key(org, id)),
       { project: attributes },
     );
-    const candidates = rows.map((row) => candidateOf(table.fromWire(row)));
+    const candidates = rows.map((row) => table.fromWire<Candidate>(row));
     return { candidates: candidates.sort((one, other) => one.id - other.id), upTo };
   };
 
@@ -109,18 +102,6 @@ const byFilter = async (org: number, selection: Exclude<Selection, { ids: number
     const upTo = firstIdOf(block + 1) - 1;
     const fromId = Math.max(firstIdOf(block), cursor + 1);
     const rows = await findings.members(org, block, { fromId, toId: upTo, where, project: attributes });
-    return { candidates: rows.map(candidateOf).filter(isMeant), upTo };
+    return { candidates: rows.filter(isMeant), upTo };
   };
 };
-
-const candidateOf = (
-  row: Omit<Candidate, "acknowledgedAt"> & { acknowledgment?: { at: string } },
-): Candidate => ({
-  id: row.id,
-  emailId: row.emailId,
-  breachId: row.breachId,
-  firstDetectedAt: row.firstDetectedAt,
-  group: row.group,
-  acknowledgedAt: row.acknowledgment?.at,
-  severitySince: row.severitySince,
-});

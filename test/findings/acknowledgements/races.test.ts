@@ -102,7 +102,7 @@ test("findings of an e-mail whose removal is not finished are left to the remova
 });
 
 test("others at work at any moment leave every count right", async () => {
-  const { org, emailIds, findingIds } = await seedFindings({ emailCount: 40, perEmail: 8, furtherBlocks: 4 });
+  const { org, emailIds, findingIds } = await seedFindings({ emailCount: 30, perEmail: 6, furtherBlocks: 2 });
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
   const everyNth = <T>(all: readonly T[], nth: number): T[] => all.filter((_, index) => index % nth === 3);
@@ -161,7 +161,7 @@ test("of requests at the same instant one is accepted, and another after its end
 });
 
 test("the deletion of the organization stops the worker and deletes its rows", async () => {
-  const { org } = await seedFindings({ emailCount: 60, perEmail: 6, furtherBlocks: 4 });
+  const { org } = await seedFindings();
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
   await begin(org);

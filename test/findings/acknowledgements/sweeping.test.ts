@@ -49,9 +49,11 @@ test("a message that was lost is sent again once nobody has been at work for a m
   const { org, findingIds } = await seedFindings({ furtherBlocks: 0 });
   const { id, matching } = await requestAll(org);
   await takeMessages("acknowledgements");
-  await sweepAt(org, Date.now() + 30_000);
+  const lock = await table.get<AcknowledgementLock>(keys.acknowledgementLock(org));
+  const silentSince = Date.parse(lock?.dueAt ?? "");
+  await sweepAt(org, silentSince + 59_000);
   expect(await takeMessages("acknowledgements")).toEqual([]);
-  await sweepAt(org, Date.now() + 61_000);
+  await sweepAt(org, silentSince + 60_000);
   expect(await takeMessages("acknowledgements")).toEqual([{ organizationId: org, acknowledgementId: id }]);
   await work({ organizationId: org, acknowledgementId: id }, invocation());
   await expectDone(org, id, { matching, acknowledged: findingIds.length });
@@ -60,14 +62,14 @@ test("a message that was lost is sent again once nobody has been at work for a m
 });
 
 test("a worker whose time is up saves where it is and sends itself a message", async () => {
-  const { org } = await seedFindings({ emailCount: 60, perEmail: 6, furtherBlocks: 4 });
+  const { org } = await seedFindings({ emailCount: 40, perEmail: 6, furtherBlocks: 2 });
   const { id, matching } = await requestAll(org);
   let message = await takeMessage("acknowledgements");
   let workers = 0;
   for (let isRunning = true; isRunning; workers++) {
     let asked = 0;
     // Each has time for a few batches: a worker asks for the time before each of them.
-    const remainingSeconds = (): number => (asked++ < 8 ? 300 : 10);
+    const remainingSeconds = (): number => (asked++ < 2 ? 300 : 10);
     await work(message, { ...invocation(), remainingSeconds });
     isRunning = (await acknowledgements.get(org, id)).status === "running";
     if (isRunning) message = await takeMessage("acknowledgements");
@@ -77,11 +79,11 @@ test("a worker whose time is up saves where it is and sends itself a message", a
 });
 
 test("a request that was woken in vain for an hour fails, with the right count", async () => {
-  const { org } = await seedFindings({ emailCount: 60, perEmail: 6, furtherBlocks: 0 });
+  const { org } = await seedFindings({ emailCount: 40, perEmail: 6, furtherBlocks: 0 });
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
   let asked = 0;
-  await work(message, { ...invocation(), remainingSeconds: () => (asked++ < 3 ? 300 : 10) });
+  await work(message, { ...invocation(), remainingSeconds: () => (asked++ < 2 ? 300 : 10) });
   const before = (await acknowledgements.get(org, id)).acknowledged;
   expect(before).toBeGreaterThan(0);
   expect(before).toBeLessThan(matching);
@@ -104,12 +106,12 @@ test("a request that was woken in vain for an hour fails, with the right count",
 });
 
 test("a request does not fail when a worker has gone on since its lock was read", async () => {
-  const { org } = await seedFindings({ emailCount: 60, perEmail: 6, furtherBlocks: 0 });
+  const { org } = await seedFindings({ emailCount: 40, perEmail: 6, furtherBlocks: 0 });
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
   let asked = 0;
   const ending = onTableRequest('"#status":"status"', "before", () =>
-    work(message, { ...invocation(), remainingSeconds: () => (asked++ < 3 ? 300 : 10) }),
+    work(message, { ...invocation(), remainingSeconds: () => (asked++ < 2 ? 300 : 10) }),
   );
   expect(await fail(org)).toBe(false);
   expect(ending.happened).toBe(true);
@@ -122,10 +124,10 @@ test("a request does not fail when a worker has gone on since its lock was read"
 });
 
 test("a worker that is at work when its request fails writes nothing more", async () => {
-  const { org, findingIds } = await seedFindings({ emailCount: 60, perEmail: 6, furtherBlocks: 0 });
+  const { org, findingIds } = await seedFindings({ emailCount: 40, perEmail: 6, furtherBlocks: 0 });
   const { id } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
-  const transaction = onTableRequest(writeOf(org, findingIds[200] ?? 0), "before", async () => {
+  const transaction = onTableRequest(writeOf(org, findingIds[120] ?? 0), "before", async () => {
     expect(await fail(org)).toBe(true);
   });
   await work(message, invocation());
@@ -153,7 +155,7 @@ test("the handler of the queue takes the message and finishes the request", asyn
 });
 
 test("the audit mends a lock and a place in the due index", async () => {
-  const { org } = await seedFindings({ furtherBlocks: 0 });
+  const { org } = await seedFindings({ emailCount: 4, perEmail: 1, furtherBlocks: 0 });
   const { id } = await requestAll(org);
   await takeMessages("acknowledgements");
   const lock = keys.acknowledgementLock(org);
