@@ -6,7 +6,6 @@ import { afterAll, beforeAll, vi } from "vitest";
 import { invocation, logger, startQueues, takeMessages } from "../../bench/in-process.ts";
 import { type BehaviourSettings, undisturbed } from "../../local/dynamodb/behaviour.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
-import * as organizations from "../../shared/access/organizations/organization.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import type { Message, QueueName } from "../../shared/contract/messages.ts";
 import * as findings from "../../shared/findings/finding.ts";
@@ -22,7 +21,7 @@ import { lookUp } from "../../shared/scanning/look-up.ts";
 import { plan } from "../../shared/scanning/plan.ts";
 import { scans } from "../../shared/scanning/record.ts";
 import { start } from "../../shared/scanning/start.ts";
-import { activeBilling } from "../access/organizations/billing.ts";
+import * as accounts from "../access/organizations/accounts.ts";
 import { startEngine } from "../aws/table/engine.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
 import { reply, startUpstream, type UpstreamServer } from "../monitoring/hibp/upstream-server.ts";
@@ -132,11 +131,7 @@ export const createOrganization = async (
   addressCounts: Readonly<Record<string, number>>,
   perBlock = Number.POSITIVE_INFINITY,
 ): Promise<number> => {
-  const { id: org } = await organizations.create({
-    name: "Test",
-    billing: activeBilling,
-    scanEvery: "never",
-  });
+  const org = await accounts.createOrganization();
   await addDomains(org, addressCounts, perBlock);
   return org;
 };

@@ -2,12 +2,11 @@ import { afterEach, expect, test } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
 import * as apiKeys from "../../../shared/access/keys/api-key.ts";
-import * as organizations from "../../../shared/access/organizations/organization.ts";
 import type { Key } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
-import { activeBilling } from "./billing.ts";
+import { createOrganization } from "./accounts.ts";
 
 useEngine();
 
@@ -15,11 +14,7 @@ let restore = () => {};
 afterEach(() => restore());
 
 const createKey = async () => {
-  const { id: org } = await organizations.create({
-    name: "Acme",
-    billing: activeBilling,
-    scanEvery: "never",
-  });
+  const org = await createOrganization();
   const { id } = await apiKeys.create(org, "Leaked", administrator);
   const revokedAt = async () => (await apiKeys.list(org))[0]?.revokedAt;
   const entries = async () => {

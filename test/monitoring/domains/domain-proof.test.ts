@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { sweep } from "../../../functions/sweep/handler.ts";
 import type { Actor } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
-import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as configure from "../../../shared/alerting/channels/configure.ts";
 import { deliveries } from "../../../shared/alerting/deliveries/delivery.ts";
 import { tell } from "../../../shared/alerting/deliveries/tell.ts";
@@ -14,9 +13,8 @@ import * as domainRemovals from "../../../shared/monitoring/domains/domain-remov
 import { check } from "../../../shared/monitoring/domains/proof.ts";
 import { provenDomain, recordOf } from "../../../shared/monitoring/domains/proof-record.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
-import { activeBilling } from "../../access/organizations/billing.ts";
 import { type Answer, type NameServer, startNameServer } from "../../alerting/name-server.ts";
-import { invocation, logger, useWorkers } from "../../scanning/in-process-workers.ts";
+import { createOrganization, invocation, logger, useWorkers } from "../../scanning/in-process-workers.ts";
 
 useWorkers();
 
@@ -44,7 +42,7 @@ beforeEach(() => {
 type Added = { org: number; domain: domains.Domain };
 
 const add = async (): Promise<Added> => {
-  const { id: org } = await organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" });
+  const org = await createOrganization({});
   const domain = await domains.create(org, { name, verified: false }, { proof: ada });
   if (domain === "exists") throw new Error("The domain exists");
   return { org, domain };

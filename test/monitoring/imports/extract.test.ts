@@ -384,7 +384,7 @@ describe("quotes that are not closed lose nobody", () => {
         const read = emailsOf(from([["name", "email", "team"].join(delimiter), ...lines].join("\n")));
         expect(read).toEqual(addresses);
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 
@@ -413,94 +413,6 @@ describe("quotes that are not closed lose nobody", () => {
       }),
       { numRuns: 500 },
     );
-  });
-
-  test("a quoted note of several lines that names addresses stays a note", () => {
-    const text = 'Email,Note\nada@a.example,"Asks for\nmore, as bob@b.example does\n"\neve@a.example,\n';
-    expect(emailsOf(from(text))).toEqual(["ada@a.example", "eve@a.example"]);
-  });
-});
-
-describe("templates and reports of directories", () => {
-  test.each([
-    ["Okta", "login,firstName,lastName,email,secondEmail\nada@a.example,Ada,L,,ada@home.example"],
-    [
-      "Google Workspace",
-      "First Name [Required],Last Name [Required],Email Address [Required],Password [Required],Recovery Email\nAda,L,ada@a.example,p@ss,ada@home.example",
-    ],
-    [
-      "Microsoft 365",
-      "Username,First name,Last name,Display name,Alternate email address\nada@a.example,Ada,L,Ada L,ada@home.example",
-    ],
-  ])("%s: the work address, and no password or private address", (_, text) => {
-    expect(from(text)).toEqual([{ email: "ada@a.example", ownerName: "Ada L" }]);
-  });
-
-  test("passwords are not read where no column is headed as addresses", () => {
-    expect(emailsOf(from("Contact,Password\nada@a.example,p@ss.word"))).toEqual(["ada@a.example"]);
-  });
-
-  test.each([
-    [
-      "a title with an address",
-      "Report exported by admin@a.example on 2026-11-20\nFirst name,Last name,Email,Manager email\nAda,L,ada@a.example,boss@a.example",
-    ],
-    [
-      "an example in a heading",
-      "First name,Last name,Email (jane.doe@a.example),Manager email\nAda,L,ada@a.example,boss@a.example",
-    ],
-    [
-      "a title, tabs below",
-      "Report exported by admin@a.example on 2026-11-20\nFirst name\tLast name\tEmail\nAda\tL\tada@a.example",
-    ],
-  ])("%s does not hide the header", (_, text) => {
-    expect(from(text)).toEqual([{ email: "ada@a.example", ownerName: "Ada L" }]);
-  });
-
-  test("a row without an address in the best column gives that of the next", () => {
-    expect(emailsOf(from("Email 1,Email 2\nada@a.example,\n,bob@a.example\n"))).toEqual([
-      "ada@a.example",
-      "bob@a.example",
-    ]);
-    expect(
-      emailsOf(from("upn,userPrincipalName,mail\n,ada@a.example,ada.l@a.example\n,bob@a.example,\n")),
-    ).toEqual(["ada.l@a.example", "bob@a.example"]);
-  });
-
-  test("Google Contacts: the whole name beside the given one, and the second address", () => {
-    const text =
-      "Name,Given Name,E-mail 1 - Value,E-mail 2 - Value\nAda L,Ada,ada@a.example,\nBob,Bob,,bob@a.example";
-    expect(from(text)).toEqual([
-      { email: "ada@a.example", ownerName: "Ada L" },
-      { email: "bob@a.example", ownerName: "Bob" },
-    ]);
-  });
-});
-
-describe("text that other programs have damaged", () => {
-  test("Windows-1252 is read where a file is no UTF-8", () => {
-    const bytes = Buffer.from("Name,Email\nJ\xfcrgen \x80,j@a.example", "latin1");
-    expect(extract(bytes)).toEqual([{ email: "j@a.example", ownerName: "Jürgen €" }]);
-  });
-
-  test.each([
-    ["punctuation of Windows-1252", "Sean O\u0092Brien", "Sean O’Brien"],
-    ["a control character", "Sean\u0007", "Sean"],
-  ])("%s in a name is mended or left out", (_, name, ownerName) => {
-    expect(from(`Name,Email\n${name},s@a.example`)).toEqual([{ email: "s@a.example", ownerName }]);
-  });
-
-  test("DOS's end of file behind the last line is left out", () => {
-    expect(from("Name,Email\nAda,ada@a.example\n\u001a")).toEqual([
-      { email: "ada@a.example", ownerName: "Ada" },
-    ]);
-  });
-
-  test('cells like ="text" are read as the text', () => {
-    expect(from('Name,Email\n"=""Ada""","=""ada@a.example"""\n="Bob",="bob@a.example"')).toEqual([
-      { email: "ada@a.example", ownerName: "Ada" },
-      { email: "bob@a.example", ownerName: "Bob" },
-    ]);
   });
 });
 
@@ -651,7 +563,7 @@ test("any bytes are refused or give entries that can be rows of a plan", () => {
         expect(importedAddress.safeParse(each.email).data ?? each.email).toBe(each.email);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
 });
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { sweep } from "../../../functions/sweep/handler.ts";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
-import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
@@ -13,14 +12,18 @@ import { emails } from "../../../shared/monitoring/emails/record.ts";
 import * as teams from "../../../shared/monitoring/teams/team.ts";
 import * as teamList from "../../../shared/monitoring/teams/team-list.ts";
 import * as teamRemovals from "../../../shared/monitoring/teams/team-removal.ts";
-import { activeBilling } from "../../access/organizations/billing.ts";
-import { invocation, onTableRequest, useWorkers } from "../../scanning/in-process-workers.ts";
+import {
+  createOrganization,
+  invocation,
+  onTableRequest,
+  useWorkers,
+} from "../../scanning/in-process-workers.ts";
 
 useWorkers();
 
 const create = async () => {
-  const { id: org } = await organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" });
-  const domain = (await domains.create(org, { name: "a.example", verified: true })) as domains.Domain;
+  const org = await createOrganization({ "a.example": 0 });
+  const [domain] = (await domains.list(org)) as [domains.Domain];
   const add = (index: number, teamId?: number) =>
     emailsOf.add(org, { email: `u${index}@a.example`, domainId: domain.id, teamId }, administrator);
   return { org, domain, add };
