@@ -41,7 +41,7 @@ const workers = useWorkers({ breached: { "covered.example": {}, "large.example":
 
 describe("a scan that ends before its work is done", () => {
   test("counts exactly what its workers found, and late workers write nothing more", async () => {
-    const count = 300;
+    const count = 150;
     const breaches = Array.from({ length: 12 }, (_, index) => `Breach${index}`);
     workers.breached["large.example"] = Object.fromEntries(
       Array.from({ length: count }, (_, index) => [index, breaches]),

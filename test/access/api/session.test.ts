@@ -5,7 +5,6 @@ import { authenticate, authenticateDashboard } from "../../../shared/access/api/
 import { fromContext } from "../../../shared/access/api/principal.ts";
 import { hashOf, mintSession } from "../../../shared/access/keys/secret.ts";
 import * as users from "../../../shared/access/members/user.ts";
-import { touch } from "../../../shared/access/sessions/last-use.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
@@ -51,15 +50,6 @@ describe("a session ends", () => {
       expect(await use(days * day)).toMatchObject({ organizationId: org });
     }
     expect(await use(30 * day + 1000)).toMatchObject({ refusal: "unauthenticated" });
-  });
-
-  test("for good, also while a request that was let through notes its use", async () => {
-    const { org, user, value, id, createdAt, row, use } = await create();
-    const asRead = await row();
-    await sessions.revokeOwn(org, user.id, id);
-    if (asRead === undefined) throw new Error("The session has no row");
-    await touch(keys.session(org, user.id, hashOf(value)), asRead, new Date(createdAt + 2 * hour));
-    expect(await use(0)).toMatchObject({ refusal: "unauthenticated" });
   });
 
   test("with the transaction that removes the user, even if the call dies after it", async () => {

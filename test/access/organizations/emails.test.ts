@@ -49,12 +49,6 @@ describe("removing an e-mail with many findings", () => {
     expect(await table.get(keys.removal(org, id))).toBeUndefined();
   };
 
-  test("deletes all its findings, and no others", async () => {
-    const { org, id } = await create();
-    await removals.remove(org, id, administrator);
-    await expectRemoved(org, id);
-  });
-
   test("hides it at once; if cut off after its first transaction, a sweep finishes", async () => {
     const { org, id } = await create();
     const die = async () => {

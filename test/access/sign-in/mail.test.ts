@@ -20,7 +20,7 @@ import * as accounts from "../organizations/accounts.ts";
 
 type Mail = {
   Destination: { ToAddresses: string[] };
-  Content: { Simple: { Body: { Text: { Data: string } } } };
+  Content: { Simple: { Body: { Text: { Data: string }; Html: { Data: string } } } };
 };
 
 useEngine();
@@ -234,10 +234,8 @@ describe("the worker", () => {
     const user = await createUser("copying@acme.example");
     await requestLink(user.email);
     await deliver(lastMessage());
-    const body = mails[0]?.Content.Simple.Body as unknown as {
-      Text: { Data: string };
-      Html: { Data: string };
-    };
+    const [{ Content }] = mails as [Mail];
+    const body = Content.Simple.Body;
     const [url = "nothing"] = /^https:\S+$/m.exec(body.Text.Data) ?? [];
     expect(body.Html.Data.replace(/<[^>]*>/g, "")).toContain(url);
   });
@@ -252,10 +250,8 @@ describe("the worker", () => {
     const user = await accounts.createUser(org, "new@acme.example", { role: "member" }, { also });
     await send();
     await deliver(lastMessage());
-    const body = mails[0]?.Content.Simple.Body as unknown as {
-      Text: { Data: string };
-      Html: { Data: string };
-    };
+    const [{ Content }] = mails as [Mail];
+    const body = Content.Simple.Body;
     expect(body.Text.Data).toContain("boss@acme.example <script> invites you to Acme");
     expect(body.Html.Data).toContain("boss@acme.example &lt;script&gt;");
     const [, token = ""] = /sign-in#(\w+)/.exec(body.Text.Data) ?? [];

@@ -38,17 +38,14 @@ const recounted = async (org: number): Promise<counts.Counts> => {
   };
   for (const row of rows.flat()) {
     const { acknowledged, severity } = findings.groupOf(row);
-    const month = row.firstDetectedAt.slice(0, 7);
-    const ofMonth = expected.byMonth.get(month) ?? { open: 0, acknowledged: 0 };
-    ofMonth[acknowledged ? "acknowledged" : "open"]++;
-    expected.byMonth.set(month, ofMonth);
-    const ofBreach = expected.byBreach.get(row.breachId) ?? { open: 0, acknowledged: 0 };
-    ofBreach[acknowledged ? "acknowledged" : "open"]++;
-    expected.byBreach.set(row.breachId, ofBreach);
-    const levels = expected.byLevel.get(row.breachId) ?? new Map();
-    const ofLevel = levels.get(severity) ?? { open: 0, acknowledged: 0 };
-    ofLevel[acknowledged ? "acknowledged" : "open"]++;
-    expected.byLevel.set(row.breachId, levels.set(severity, ofLevel));
+    const count = <K>(by: Map<K, counts.StateCount>, key: K) => {
+      const state = by.get(key) ?? { open: 0, acknowledged: 0 };
+      state[acknowledged ? "acknowledged" : "open"]++;
+      return by.set(key, state);
+    };
+    count(expected.byMonth, row.firstDetectedAt.slice(0, 7));
+    count(expected.byBreach, row.breachId);
+    expected.byLevel.set(row.breachId, count(expected.byLevel.get(row.breachId) ?? new Map(), severity));
   }
   const emailRows = await Promise.all(
     (await emails.directory(org)).map(({ block }) => emails.members(org, block)),
