@@ -86,7 +86,7 @@ describe("reads", () => {
     fault = {
       target: "BatchGetItem",
       times: 2,
-      answer: (asked) => ({ Responses: {}, UnprocessedKeys: asked.RequestItems }),
+      answer: (asked) => ({ $metadata: {}, UnprocessedKeys: asked.RequestItems }),
     };
     expect((await table.getMany(keys)).every((item) => item?.here === true)).toBe(true);
   });

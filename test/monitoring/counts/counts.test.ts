@@ -194,10 +194,8 @@ describe("an audit", () => {
   test("repairs wrong counts, and builds them where there are none", async () => {
     const { org } = await createScanned();
     const right = await counts.read(org);
-    expect((await audit(org)).differences).toEqual([]);
 
-    const damaged = keys.counts(org, "3");
-    await table.update(damaged, { add: { "2020-01-1": 2, 7: -1, breached: 1 } });
+    await table.update(keys.counts(org, "3"), { add: { "2020-01-1": 2, 7: -1, breached: 1 } });
     const found = await audit(org);
     expect(found.differences).toMatchObject([
       {
@@ -207,9 +205,6 @@ describe("an audit", () => {
         repaired: false,
       },
     ]);
-    expect((await audit(org, { repair: true })).repairedCount).toBe(1);
-    expect((await audit(org)).differences).toEqual([]);
-
     const today = new Date().toISOString().slice(0, 10);
     const [first] = (await findings.directory(org)).map(({ block }) => block);
     const [finding] = await findings.members(org, first ?? 0);
@@ -217,7 +212,7 @@ describe("an audit", () => {
     await table.update(keys.news(org, today, 3), { add: { people: 1, [breachId]: -1 } });
     await table.remove(keys.breachDates(org, breachId));
     await table.update(emails.key(org, emailId), { add: { open4: 1 }, remove: ["lastFoundAt"] });
-    expect((await audit(org, { repair: true })).repairedCount).toBe(3);
+    expect((await audit(org, { repair: true })).repairedCount).toBe(4);
     expect((await audit(org)).differences).toEqual([]);
     await expectDerived(org);
 

@@ -291,15 +291,15 @@ describe("answers", () => {
     ]);
   });
 
-  test("of 20 MB are read", async () => {
+  test("of 5 MB are read", async () => {
     const body = Object.fromEntries(
-      Array.from({ length: 400_000 }, (_, n) => [`person.number${n}`, ["ExampleShop", "ExampleForum"]]),
+      Array.from({ length: 100_000 }, (_, n) => [`person.number${n}`, ["ExampleShop", "ExampleForum"]]),
     );
     const json = JSON.stringify(body);
-    expect(json.length).toBeGreaterThan(19_000_000);
+    expect(json.length).toBeGreaterThan(4_700_000);
     upstream.answer = (_path, _request, response) => reply(response, 200, json);
     const aliases = await hibp.breachedDomain("a.example");
-    expect(aliases.size).toBe(400_000);
+    expect(aliases.size).toBe(100_000);
     expect(aliases.get("person.number7")).toEqual(["ExampleShop", "ExampleForum"]);
   });
 

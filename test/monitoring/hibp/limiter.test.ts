@@ -111,7 +111,7 @@ describe("the decision in virtual time", () => {
       fc.property(worlds, (world) => {
         expect(busiestMinute(simulate(world))).toBeLessThanOrEqual(world.rpm);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -166,12 +166,10 @@ describe("the row", () => {
     expect(await limiter.reserve(3, 1, { bulk: true })).toMatchObject({ granted: 1 });
   });
 
-  test("stays at about a kilobyte with a minute full of grants", async () => {
-    let now = 1_800_000_000_000;
-    for (let second = 0; second < 150; second++, now += 1_000) {
-      await limiter.reserve(3, 1_000, { now: () => now });
-    }
-    const row = await table.get<limiter.LimiterRow>(keys.limiter());
+  test("stays at about a kilobyte with a minute full of grants", () => {
+    let row: limiter.LimiterRow | undefined;
+    for (let second = 0; second < 150; second++)
+      row = limiter.take(row, 3, 1_000, 1_800_000_000_000 + 1_000 * second).next;
     expect(Object.keys(row?.grants ?? {}).length).toBeLessThanOrEqual(limiter.windowSeconds + 1);
     expect(JSON.stringify(row).length).toBeLessThan(1_300);
   });

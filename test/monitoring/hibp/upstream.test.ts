@@ -293,11 +293,11 @@ describe("the subscription", () => {
     expect(noSearchOf("a.example", coverage)).toBeUndefined();
   });
 
-  test("holds 10,000 domains and stores only what changes of them", async () => {
-    const domains = Array.from({ length: 10_000 }, (_, n) => `department-${n}.subsidiary.example`);
+  test("holds 2,000 domains and stores only what changes of them", async () => {
+    const domains = Array.from({ length: 2_000 }, (_, n) => `department-${n}.subsidiary.example`);
     subscribe(500, domains);
     await subscription.refresh();
-    expect(await listedOf(["department-9999.subsidiary.example"])).toHaveLength(1);
+    expect(await listedOf(["department-1999.subsidiary.example"])).toHaveLength(1);
     subscribe(500, [...domains.slice(1), "new.example"]);
     await subscription.refresh();
     expect(await listedOf(["department-0.subsidiary.example", "new.example"])).toEqual(["new.example"]);

@@ -27,8 +27,7 @@ import {
 } from "../../scanning/in-process-workers.ts";
 import { claim } from "./claim.ts";
 
-const seeds = [0, 1];
-const scanned = [...seeds.map((seed) => `property${seed}`), "again", "removed", "kept", "lost", "sub"];
+const scanned = ["property", "again", "removed", "kept", "lost", "sub"];
 const workers = useWorkers({ breached: Object.fromEntries(scanned.map((name) => [`${name}.example`, {}])) });
 
 /** Aliases and the names of their breaches, as HIBP answers about a domain. */
@@ -85,9 +84,9 @@ const openIn = ({ named, watched, ignored, erased }: Model): Record<string, numb
   );
 
 describe("whatever is watched, ignored, erased and named, and wherever planners die", () => {
-  test.each(seeds)("the list is exact (seed %i)", async (seed) => {
-    const chance = new Chance(`unwatched ${seed}`);
-    const domain = `property${seed}.example`;
+  test("the list is exact", async () => {
+    const chance = new Chance("unwatched 0");
+    const domain = "property.example";
     const aliases = Array.from({ length: 30 }, (_, at) => [`user${at}`, `user${at}+shop`]).flat();
     answer(domain, {});
     const org = await createOrganization({ [domain]: 1 });
