@@ -2,7 +2,7 @@ import { DeleteParameterCommand, PutParameterCommand, SSMClient } from "@aws-sdk
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startHibp } from "../../../local/hibp/hibp.ts";
 import * as hibp from "../../../shared/monitoring/hibp/hibp.ts";
-import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
+import { failureOf, reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 
 let upstream: UpstreamServer;
 const address = "first.last+tag/x@a.example";
@@ -27,12 +27,7 @@ const storeKey = async (Value: string | undefined): Promise<void> => {
 };
 
 const failure = async (call: Promise<unknown>): Promise<hibp.UpstreamFailure> => {
-  const error = await call.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(hibp.UpstreamFailure);
-  const found = error as hibp.UpstreamFailure;
+  const found = await failureOf(call);
   expect(`${found.message} ${found.stack} ${JSON.stringify(found)}`).not.toMatch(
     /key-\d|first\.last|first%2E|tag/,
   );

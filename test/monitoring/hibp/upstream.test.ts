@@ -7,7 +7,7 @@ import * as subscription from "../../../shared/monitoring/hibp/subscription.ts";
 import { noSearchOf, rate } from "../../../shared/monitoring/hibp/subscription-state.ts";
 import { lookUpAccounts, withUpstream } from "../../../shared/monitoring/hibp/upstream.ts";
 import { useEngine } from "../../aws/table/engine.ts";
-import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
+import { failureOf as failure, reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 
 useEngine();
 let upstream: UpstreamServer;
@@ -23,15 +23,6 @@ beforeEach(async () => {
     await table.remove(row);
   }
 });
-
-const failure = async (call: Promise<unknown>): Promise<UpstreamFailure> => {
-  const error = await call.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(UpstreamFailure);
-  return error as UpstreamFailure;
-};
 
 describe("withUpstream", () => {
   test("pauses the key after a 429 for its Retry-After, then makes the call again", async () => {

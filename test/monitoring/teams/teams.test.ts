@@ -58,13 +58,6 @@ describe("names of teams", () => {
     expect(await logged(org, "team.updated")).toBe(2);
     expect((await teamList.list(org, page)).total).toBe(3);
   });
-
-  test("are free again once their team is deleted", async () => {
-    const { org } = await create();
-    const { id } = await teams.create(org, "Sales", administrator);
-    await teamRemovals.remove(org, id, administrator);
-    await teams.create(org, "sales", administrator);
-  });
 });
 
 describe("deleting a team", () => {
