@@ -93,7 +93,7 @@ describe("whatever is watched, ignored, erased and named, and wherever planners 
     const [{ id: domainId } = { id: 0 }] = await domains.list(org);
     const model: Model = { named: {}, watched: new Set(["user0"]), ignored: new Set(), erased: new Set() };
     const ids = new Map<string, number>();
-    for (let step = 0; step < 10; step++) {
+    for (let step = 0; step < 8; step++) {
       const draw = (name: string) => chance.draw(`${step} ${name}`);
       model.named = Object.fromEntries(
         aliases
