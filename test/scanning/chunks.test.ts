@@ -4,7 +4,7 @@ import type { Message } from "../../shared/contract/messages.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
-import type { MonitoredEmail } from "../../shared/monitoring/emails/email-schema.ts";
+import type { ListedEmail } from "../../shared/monitoring/emails/email-schema.ts";
 import { rangeName } from "../../shared/monitoring/emails/watermark.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { chunkName, maximumRanges, rangesOfChunk } from "../../shared/scanning/email-chunks.ts";
@@ -57,7 +57,7 @@ const blocksOf = ({ chunk }: Message<"scan-checks">): number[] =>
 
 /** When the addresses of these indexes were last scanned, as the list of all e-mails says. */
 const lastScans = async (indexes: readonly number[]): Promise<(string | null)[]> => {
-  const all: MonitoredEmail[] = [];
+  const all: ListedEmail[] = [];
   for (let offset = 0; offset < addressCount; offset += 100) {
     all.push(...(await emailList.list(org, { limit: 100, offset })).emails);
   }

@@ -136,7 +136,7 @@ export const createOrganization = async (
   addressCounts: Readonly<Record<string, number>>,
   perBlock = Number.POSITIVE_INFINITY,
 ): Promise<number> => {
-  const org = await accounts.createOrganization();
+  const org = await accounts.createOrganization("Test");
   await addDomains(org, addressCounts, perBlock);
   return org;
 };

@@ -9,6 +9,7 @@ import type { EmailChange } from "../../shared/scanning/compare-email.ts";
 import { lookUp } from "../../shared/scanning/look-up.ts";
 import { recordCheck } from "../../shared/scanning/record-check.ts";
 import {
+  changesIn,
   checkOf,
   createOrganization,
   endEarly,
@@ -39,6 +40,22 @@ const planned = async () => {
   const scanId = await startAndPlan(org);
   return { org, scanId, chunk: await takeMessage("scan-checks"), lookups: await takeMessage("scan-lookups") };
 };
+
+test("a chunk that is finished while its scan ends does not count as failed", async () => {
+  const { org, scanId, chunk } = await planned();
+  // Its worker has written everything except that the chunk is done.
+  expect(await recordCheck(await checkOf(chunk), await changesIn(chunk))).toBe(0);
+  const finished = onTableRequest("findingsItemized", "before", () => check(chunk, invocation()));
+  await endEarly(org, scanId);
+  expect(finished.happened).toBe(true);
+  expect(await readScan(org, scanId)).toMatchObject({
+    status: "completed",
+    totalEmails: 5,
+    scannedEmails: 2,
+    failedEmails: 3,
+    newBreachesFound: 1,
+  });
+});
 
 test("a chunk that two workers have at the same time counts once", async () => {
   const { org, scanId, chunk } = await planned();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { chunk } from "../../../shared/aws/table/chunk.ts";
 import { type Key, keys } from "../../../shared/aws/table/keys.ts";
+import { withTimeOf } from "../../../shared/aws/table/patience.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { upstreamBreach } from "../../../shared/monitoring/hibp/breach.ts";
 import { details, type State, stateKey, version } from "../../../shared/monitoring/hibp/breach-details.ts";
@@ -443,12 +444,14 @@ describe("idsFor", () => {
   test("agrees with concurrent calls and concurrent syncs on the ids", async () => {
     const names = Array.from({ length: 60 }, (_, n) => named(`N${n}`));
     list = names.slice(0, 40).map((_, n) => breach(`N${n}`));
-    const [a, b] = await Promise.all([
-      catalog.idsFor(names),
-      catalog.idsFor(names.toReversed()),
-      catalog.sync(),
-      catalog.sync(),
-    ]);
+    const [a, b] = await withTimeOf(120_000, () =>
+      Promise.all([
+        catalog.idsFor(names),
+        catalog.idsFor(names.toReversed()),
+        catalog.sync(),
+        catalog.sync(),
+      ]),
+    );
     expect(await catalog.sync()).toEqual(nothing);
     const known = await catalog.ids();
     expect(new Set(known.values()).size).toBe(60);
