@@ -1,6 +1,5 @@
 import { DeleteParameterCommand, PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startHibp } from "../../../local/hibp/hibp.ts";
 import * as hibp from "../../../shared/monitoring/hibp/hibp.ts";
 import { failureOf, reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 
@@ -326,30 +325,5 @@ describe("answers", () => {
       isRetired: false,
       modifiedDate: "2020-01-01T00:00:00.000Z",
     });
-  });
-
-  test("of the embedded HIBP server of local runs are understood", async () => {
-    const before = process.env.HIBP_BASE_URL;
-    const server = await startHibp({ directory: undefined, apiKey: "key-2", rpm: 77 });
-    try {
-      process.env.HIBP_BASE_URL = `${server.url}/`;
-      const list = await hibp.breaches();
-      expect(list.length).toBeGreaterThanOrEqual(8);
-      expect(await hibp.subscriptionStatus()).toMatchObject({
-        rpm: 77,
-        subscribedUntil: "2099-12-31T00:00:00.000Z",
-      });
-      expect((await hibp.subscribedDomains()).map(({ name }) => name)).toContain("demo.example");
-      const aliases = await hibp.breachedDomain("demo.example");
-      const names = new Set(list.map(({ name }) => name));
-      expect([...aliases.values()].flat().every((name) => names.has(name))).toBe(true);
-      const [alias, breaches] = [...aliases][0] as [string, string[]];
-      const single = await hibp.breachedAccount(`${alias}@demo.example`);
-      expect(breaches).toEqual(expect.arrayContaining(single));
-      expect((await failure(hibp.breachedDomain("other.example"))).kind).toBe("forbidden");
-    } finally {
-      process.env.HIBP_BASE_URL = before;
-      await server.close();
-    }
   });
 });

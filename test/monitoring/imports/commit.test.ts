@@ -174,7 +174,7 @@ test.each([1, 2, 5])(
   },
 );
 
-test("an address that is added during the import is skipped, and its seat is not given twice", async () => {
+test("an address added during the import is skipped, and its seat is not given twice", async () => {
   const { org, domainId } = await createOrganization(60);
   before = async (transaction) => {
     if (transaction !== 2) return;

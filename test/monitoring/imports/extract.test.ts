@@ -388,31 +388,9 @@ describe("quotes that are not closed lose nobody", () => {
     );
   });
 
-  test("in tables with notes of several lines only those that hold rows are taken apart", () => {
-    const notes = [
-      "",
-      '"line 1\nline 2, and; more"',
-      '"a\nboss@a.example wrote\nb"',
-      '"24"" x\n""hi, you"""',
-    ];
-    const person = fc.tuple(
-      fc.constantFrom("Ada", '"Kahn, Bob"', '"A\nB"'),
-      fc.constantFrom(...notes),
-      fc.boolean(),
-    );
-    fc.assert(
-      fc.property(fc.array(person, { minLength: 1, maxLength: 8 }), (people) => {
-        const addresses = people.map(([, , isThere], row) =>
-          isThere || row === 0 ? `p${row}@a.example` : "",
-        );
-        const rows = people.map(([name, note], row) =>
-          [name, addresses[row], "boss@a.example", note].join(","),
-        );
-        const text = ["name,email,manager email,note", ...rows].join("\n");
-        expect(emailsOf(from(text))).toEqual(addresses.filter((address) => address !== ""));
-      }),
-      { numRuns: 500 },
-    );
+  test("but a quoted note of several lines that names addresses stays a note", () => {
+    const text = 'Email,Note\nada@a.example,"Asks for\nmore, as bob@b.example does\n"\neve@a.example,\n';
+    expect(emailsOf(from(text))).toEqual(["ada@a.example", "eve@a.example"]);
   });
 });
 
@@ -476,48 +454,6 @@ describe("in any delimiter, encoding, quoting and line end", () => {
         { email: "ada@a.example", ownerName: owner },
       ]);
     }
-  });
-
-  test("so does a table with several address columns that are not headed as such", () => {
-    const person = fc.tuple(
-      name.filter((each) => !each.includes("@")),
-      fc.array(address, { minLength: 1, maxLength: 3 }),
-      address,
-    );
-    fc.assert(
-      fc.property(fc.array(person, { minLength: 1, maxLength: 30 }), form, (rows, given) => {
-        const file = write(
-          [
-            ["Owner name", "Contact", "Second contact"],
-            ...rows.map(([owner, contacts, second]) => [owner, contacts.join(" "), second]),
-          ],
-          given,
-        );
-        expect(extract(file)).toEqual(
-          rows.flatMap(([ownerName, contacts, second]) =>
-            [...contacts, second].map((email) => ({ email, ownerName })),
-          ),
-        );
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  test("a list of addresses comes back the same", () => {
-    fc.assert(
-      fc.property(fc.array(address, { minLength: 1, maxLength: 60 }), form, (list, given) => {
-        expect(
-          extract(
-            write(
-              list.map((email) => [email]),
-              given,
-            ),
-          ),
-        ).toEqual(list.map((email) => ({ email })));
-        expect(extract(write([list], given))).toEqual(list.map((email) => ({ email })));
-      }),
-      { numRuns: 300 },
-    );
   });
 });
 
