@@ -206,7 +206,7 @@ test("a removed domain leaves no row about its unwatched addresses", async () =>
   });
 });
 
-test("a domain that is unverified, or not searched any more, keeps its list and its date", async () => {
+test("a domain that is unverified, or no longer searched, keeps its list and its date", async () => {
   for (const name of ["kept.example", "lost.example"]) {
     answer(name, { user1: ["Alpha"] });
     const org = await createOrganization({ [name]: 1 });
