@@ -98,7 +98,7 @@ test("that the plan ends is told to every organization, once for each warning", 
 });
 
 test.each(["before", "after"] as const)(
-  "that a plan is for one organization is told once if a scan's end dies %s it",
+  "a notice is told once by a scan whose end dies %s its transaction",
   async (when) => {
     await createOrganization({ "kept.example": 1 });
     const org = await createListening("kept.example");
