@@ -61,19 +61,27 @@ export const firstOf = ({ found, gone, back, ...change }: EmailChange, size: num
   found: found.slice(0, Math.min(breachesPerEvent, Math.max(0, size - gone.length - back.length))),
 });
 
+/** The new breaches of a change, each with the id that was reserved for its finding. */
+const detectedOf = ({ found }: EmailChange, ids: readonly Reserved[]) =>
+  found.map((breachId, index) => {
+    const id = ids[index];
+    if (id === undefined) throw new Error("Too few ids of findings were reserved");
+    return { breachId, id };
+  });
+
 /** The new findings of a pending change, for its alerts. `ids`: the ids that were reserved for them. */
 export const foundOf = (
   grades: Grades,
   emailId: number,
-  { found }: EmailChange,
+  change: EmailChange,
   ids: readonly Reserved[],
 ): Found => ({
   emailId,
-  breaches: found.map((breachId, index) => {
-    const id = ids[index];
-    if (id === undefined) throw new Error("Too few ids of findings were reserved");
-    return { breachId, findingId: id.id, ...gradeIn(grades, breachId) };
-  }),
+  breaches: detectedOf(change, ids).map(({ breachId, id }) => ({
+    breachId,
+    findingId: id.id,
+    ...gradeIn(grades, breachId),
+  })),
 });
 
 /** What the owner is told of a change: the delivery, and the findings. */
@@ -97,17 +105,14 @@ export const writesOfChange = (
   { org, scanId, checkedAt: checkedAtOf, grades }: Check & { grades: Grades },
   row: Email,
   domain: Domain,
-  { found, gone, back, stealerLogs }: EmailChange,
+  change: EmailChange,
   ids: readonly Reserved[],
   ownerTold?: OwnerTold,
 ): ChangeWrites => {
+  const { found, gone, back, stealerLogs } = change;
   const group = emails.groupOf(row);
   const checkedAt = checkedAtOf(domain);
-  const detected = found.map((breachId, index) => {
-    const id = ids[index];
-    if (id === undefined) throw new Error("Too few ids of findings were reserved");
-    return { breachId, id };
-  });
+  const detected = detectedOf(change, ids);
   const groupOf = (breachId: number): FindingGroup => ({
     scanId,
     acknowledged: false,

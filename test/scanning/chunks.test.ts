@@ -4,7 +4,7 @@ import type { Message } from "../../shared/contract/messages.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
-import type { MonitoredEmail } from "../../shared/monitoring/emails/email-schema.ts";
+import type { ListedEmail } from "../../shared/monitoring/emails/email-schema.ts";
 import { rangeName } from "../../shared/monitoring/emails/watermark.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { chunkName, maximumRanges, rangesOfChunk } from "../../shared/scanning/email-chunks.ts";
@@ -24,13 +24,14 @@ import {
 } from "./in-process-workers.ts";
 
 const domainName = "sparse.example";
-/** They fill three blocks. */
-const addressCount = 2_200;
+const addressCount = 640;
+/** They are in three blocks. */
+const perBlock = 300;
 
 const workers = useWorkers({ breached: { [domainName]: {} } });
 let org: number;
 beforeAll(async () => {
-  org = await createOrganization({ [domainName]: addressCount });
+  org = await createOrganization({ [domainName]: addressCount }, perBlock);
 });
 
 /** `breached`: index of an address → names of the breaches that it is in. */
@@ -56,7 +57,7 @@ const blocksOf = ({ chunk }: Message<"scan-checks">): number[] =>
 
 /** When the addresses of these indexes were last scanned, as the list of all e-mails says. */
 const lastScans = async (indexes: readonly number[]): Promise<(string | null)[]> => {
-  const all: MonitoredEmail[] = [];
+  const all: ListedEmail[] = [];
   for (let offset = 0; offset < addressCount; offset += 100) {
     all.push(...(await emailList.list(org, { limit: 100, offset })).emails);
   }
@@ -66,7 +67,7 @@ const lastScans = async (indexes: readonly number[]): Promise<(string | null)[]>
 };
 
 test("blocks with few changes share a chunk; a block with many has its own", async () => {
-  setBreached({ 3: ["Alpha"], 1200: ["Alpha", "Beta"], 2190: ["Beta"] });
+  setBreached({ 3: ["Alpha"], 320: ["Alpha", "Beta"], 610: ["Beta"] });
   const few = await planned();
   expect(await changeCounts(few.chunks)).toEqual([3]);
   expect(new Set(few.chunks.flatMap(blocksOf)).size).toBe(3);
@@ -81,7 +82,7 @@ test("blocks with few changes share a chunk; a block with many has its own", asy
   });
 
   for (let index = 0; index < 150; index++) setBreached({ [index]: ["Alpha"] });
-  setBreached({ 1201: ["Alpha"], 2191: ["Alpha"] });
+  setBreached({ 321: ["Alpha"], 611: ["Alpha"] });
   const many = await planned();
   // One of the 150 addresses was found before.
   expect(await changeCounts(many.chunks)).toEqual([149, 2]);
@@ -95,17 +96,17 @@ test("blocks with few changes share a chunk; a block with many has its own", asy
 });
 
 test("a chunk of many e-mails reads several of them, and of its breaches, at once", async () => {
-  for (let index = 300; index < 900; index++) setBreached({ [index]: [`Many${index % 60}`, "Gamma"] });
+  for (let index = 300; index < 600; index++) setBreached({ [index]: [`Many${index % 60}`, "Gamma"] });
   const { chunks } = await planned();
-  expect(await changeCounts(chunks)).toEqual([600]);
+  expect(await changeCounts(chunks)).toEqual([300]);
   const capacity = recordCapacity();
   await check(chunks[0] as Message<"scan-checks">, invocation());
-  // One by one, the e-mails alone would take 600, and the 61 breaches and their dates as many again.
-  expect(capacity.take().readUnits).toBeLessThan(200);
+  // One by one, the e-mails alone would take 300, and the 61 breaches and their dates half as many.
+  expect(capacity.take().readUnits).toBeLessThan(150);
 });
 
 test("a chunk whose message is lost is sent again, without another question to HIBP", async () => {
-  setBreached({ 4: ["Alpha", "Beta"], 1202: ["Beta"], 2192: ["Beta"] });
+  setBreached({ 4: ["Alpha", "Beta"], 322: ["Gamma", "Beta"], 612: ["Beta"] });
   const { scanId, chunks: lost } = await planned();
   expect(lost).toHaveLength(1);
   const searches = domainSearchCount(workers);
@@ -118,10 +119,10 @@ test("a chunk whose message is lost is sent again, without another question to H
 });
 
 test("an unfinished chunk of several blocks leaves only its own ranges unchecked", async () => {
-  const ofRanges = [5, 1_203, 2_193];
-  const others = [300, 1_500, 2_000];
+  const ofRanges = [5, 323, 613];
+  const others = [200, 590, 630];
   const before = await lastScans([...ofRanges, ...others]);
-  for (const index of ofRanges) setBreached({ [index]: ["Gamma"] });
+  for (const index of ofRanges) setBreached({ [index]: ["Delta"] });
   const { scanId } = await planned();
   await end(org, scanId, { reason: "the scan was interrupted", logger });
   expect(await readScan(org, scanId)).toMatchObject({

@@ -35,7 +35,6 @@ test("a scan says how it asked about each domain, and counts what it did not che
   const during = await coverageOf(org, scanId);
   await runChecks();
   await runLookUps();
-  workers.failureOf = () => undefined;
   const shown = await coverageOf(org, scanId);
   expect(shown).toMatchObject({
     checked: 5,
@@ -57,7 +56,6 @@ test("a scan's coverage stays as it was when the plan changes before the next sc
   workers.failureOf = (path) => (path === "breacheddomain/whole.example" ? 402 : undefined);
   const second = await startAndPlan(org);
   await runLookUps();
-  workers.failureOf = () => undefined;
   expect((await coverageOf(org, first)).domains).toMatchObject([{ method: "domain_search", reason: null }]);
   expect((await coverageOf(org, second)).domains).toMatchObject([
     { method: "address_by_address", reason: "the plan has no domain search" },

@@ -2,11 +2,10 @@
  * Runs the workers of scans in the process of a test: with the table's engine, queues and an HIBP server, but
  * without Lambda, so that the test itself decides which message is handled when.
  */
-import { afterAll, beforeAll, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { invocation, logger, startQueues, takeMessages } from "../../bench/in-process.ts";
 import { type BehaviourSettings, undisturbed } from "../../local/dynamodb/behaviour.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
-import * as organizations from "../../shared/access/organizations/organization.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import type { Message, QueueName } from "../../shared/contract/messages.ts";
 import * as findings from "../../shared/findings/finding.ts";
@@ -22,19 +21,23 @@ import { lookUp } from "../../shared/scanning/look-up.ts";
 import { plan } from "../../shared/scanning/plan.ts";
 import { scans } from "../../shared/scanning/record.ts";
 import { start } from "../../shared/scanning/start.ts";
-import { activeBilling } from "../access/organizations/billing.ts";
+import * as accounts from "../access/organizations/accounts.ts";
 import { startEngine } from "../aws/table/engine.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
 import { reply, startUpstream, type UpstreamServer } from "../monitoring/hibp/upstream-server.ts";
 
 export { invocation, logger, takeMessages };
 
-/** What the HIBP server answers; a test may change it at any time. */
+/** What the HIBP server answers. A test may change it at any time, all but the first two for itself alone. */
 type Answers = {
   /** Domain → index of an address → names of the breaches that it is in. Other domains are not covered. */
   breached: Record<string, Record<number, string[]>>;
   /** Address → names of the breaches that it is in, when the address is looked up. */
   accounts: Record<string, string[]>;
+  /** The breaches that it lists, as it lists them. Others have nothing but their names. */
+  catalog: readonly object[];
+  /** What it says of the plan, as it says it. */
+  plan: Record<string, unknown>;
   /** The status with which a request fails. */
   failureOf: (path: string) => number | undefined;
   /** The delay of every answer. */
@@ -48,13 +51,16 @@ export const useWorkers = (
   answers: Partial<Answers> = {},
   behaviour: BehaviourSettings = undisturbed,
 ): Workers => {
-  const workers = {
-    breached: {},
-    accounts: {},
-    failureOf: () => undefined,
-    latencyMilliseconds: 0,
-    ...answers,
-  } as Workers;
+  const ofEachTest = { catalog: [], plan: {}, failureOf: () => undefined, latencyMilliseconds: 0 };
+  const initial = { breached: {}, accounts: {}, ...ofEachTest, ...answers };
+  const workers = { ...initial } as Workers;
+  const answer: UpstreamServer["answer"] = (path, _request, response) => {
+    const failure = workers.failureOf(path);
+    const found = answerTo(path, workers);
+    const status = failure ?? (found === undefined ? 404 : 200);
+    const body = failure === undefined ? found : {};
+    setTimeout(() => reply(response, status, body), workers.latencyMilliseconds);
+  };
   const stops: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
     const engine = await startEngine(behaviour);
@@ -63,17 +69,16 @@ export const useWorkers = (
     stops.push(workers.upstream.stop);
     const queues = await startQueues();
     stops.push(queues.close);
-    workers.upstream.answer = (path, _request, response) => {
-      const failure = workers.failureOf(path);
-      const answer = answerTo(path, workers);
-      const status = failure ?? (answer === undefined ? 404 : 200);
-      const body = failure === undefined ? answer : {};
-      setTimeout(() => reply(response, status, body), workers.latencyMilliseconds);
-    };
+    workers.upstream.answer = answer;
     // Taking messages sets the last one.
     for (const [name, value] of Object.entries({ ...queues.variables, SOURCE_QUEUE_URL: "" }))
       vi.stubEnv(name, value);
-  }, 60_000);
+  });
+  afterEach(() => {
+    const { breached, accounts } = workers;
+    Object.assign(workers, initial, { breached, accounts });
+    workers.upstream.answer = answer;
+  });
   afterAll(async () => {
     vi.unstubAllEnvs();
     for (const stop of stops.reverse()) await stop();
@@ -81,11 +86,10 @@ export const useWorkers = (
   return workers;
 };
 
-const answerTo = (path: string, { breached, accounts }: Answers): unknown => {
-  if (path === "subscription/status") return { Rpm: 6000 };
+const answerTo = (path: string, { breached, accounts, catalog, plan }: Answers): unknown => {
+  if (path === "subscription/status") return { Rpm: 6000, ...plan };
   if (path === "subscribeddomains") return Object.keys(breached).map((DomainName) => ({ DomainName }));
-  // The catalog is empty (a 404 would be asked for again and again): breaches have nothing but their names.
-  if (path === "breaches") return [];
+  if (path === "breaches") return catalog;
   const [, address] = /^breachedaccount\/([^?]+)/.exec(path) ?? [];
   if (address !== undefined) return accounts[decodeURIComponent(address)]?.map((Name) => ({ Name }));
   const ofDomain = breached[path.replace("breacheddomain/", "")];
@@ -132,11 +136,7 @@ export const createOrganization = async (
   addressCounts: Readonly<Record<string, number>>,
   perBlock = Number.POSITIVE_INFINITY,
 ): Promise<number> => {
-  const { id: org } = await organizations.create({
-    name: "Test",
-    billing: activeBilling,
-    scanEvery: "never",
-  });
+  const org = await accounts.createOrganization("Test");
   await addDomains(org, addressCounts, perBlock);
   return org;
 };

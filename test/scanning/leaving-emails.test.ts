@@ -5,17 +5,11 @@ import * as emails from "../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { plan } from "../../shared/scanning/plan.ts";
-import { recordCheck } from "../../shared/scanning/record-check.ts";
 import {
-  changesIn,
-  checkOf,
   createOrganization,
-  endEarly,
-  foundBy,
   invocation,
   lookUpCount,
   readScan,
-  runChecks,
   runLookUps,
   startAndPlan,
   takeMessages,
@@ -47,30 +41,6 @@ describe("e-mails of a domain that is unverified during a scan", () => {
     });
     expect(staying?.verified).toBe(true);
   });
-
-  test.each(["for good", "for a moment"])(
-    "get neither findings nor a check from an answer that came before: %s",
-    async (howLong) => {
-      workers.breached["covered.example"] = { 0: ["Alpha"], 1: ["Alpha"] };
-      const org = await createOrganization({ "covered.example": 3 });
-      const scanId = await startAndPlan(org);
-      const [domain] = await domains.list(org);
-      await unverify(org, domain?.id);
-      const chunks = await takeMessages("scan-checks");
-      for (const chunk of chunks) await recordCheck(await checkOf(chunk), await changesIn(chunk));
-      if (howLong === "for a moment") await verify(org, domain?.id);
-      await endEarly(org, scanId);
-      expect(await foundBy(org, scanId)).toBe(0);
-      const listed = await emailList.list(org, { limit: 10, offset: 0 });
-      expect(listed.emails.map(({ lastScannedAt }) => lastScannedAt)).toEqual([null, null, null]);
-
-      // The next scan finds what this one did not record.
-      await verify(org, domain?.id);
-      const nextId = await startAndPlan(org);
-      await runChecks();
-      expect(await readScan(org, nextId)).toMatchObject({ status: "completed", newBreachesFound: 2 });
-    },
-  );
 });
 
 describe("e-mails that leave a scan between its plan and their check", () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -30,6 +30,10 @@ import {
 const names = Array.from({ length: domainsPerBatch + 5 }, (_, index) => `many${index}.example`);
 
 const workers = useWorkers({ breached: Object.fromEntries(names.map((name) => [name, {}])) });
+afterEach(async () => {
+  vi.useRealTimers();
+  await table.remove(keys.limiter());
+});
 let org: number;
 beforeAll(async () => {
   org = await createTwoPerDomain(names);
@@ -53,7 +57,6 @@ test("a message that comes twice plans once; a planner woken by the sweep takes 
   const first = [plan(message, invocation()), plan(message, invocation())];
   while (domainSearchCount(workers) - before < 40) await sleep(5);
   await Promise.all([...first, plan({ ...message, fencingToken: 1 }, invocation())]);
-  workers.latencyMilliseconds = 0;
   // Each of the two planners asks about a domain once at most.
   expect(domainSearchCount(workers) - before).toBeLessThanOrEqual(2 * names.length);
   const chunks = await takeMessages("scan-checks");
@@ -68,11 +71,11 @@ test("a message that comes twice plans once; a planner woken by the sweep takes 
 });
 
 describe("a planner", () => {
-  const some = names.slice(0, 20);
+  const some = names.slice(0, 5);
 
   test.each([
     ["while it saves", "#remaining"],
-    ["while it asks", "many10.example"],
+    ["while it asks", "many3.example"],
   ])("goes on after one that died %s", async (_, part) => {
     setBreached(some, ["Alpha"]);
     const org = await createTwoPerDomain(some);
@@ -111,7 +114,9 @@ describe("a planner", () => {
 });
 
 test("a scan whose planner meets the rate limit waits and then goes on", async () => {
-  setBreached(names.slice(0, 3), ["Alpha", "Beta"]);
+  const some = names.slice(0, 3);
+  setBreached(some, ["Beta"]);
+  const org = await createTwoPerDomain(some);
   const scanId = await start(org, "manual", administrator);
   await limiter.pause(600);
   await runPlans();
@@ -135,38 +140,6 @@ test("a planner without the fencing token leaves the changes of the next one alo
   expect(await changesOf(chunk)).toEqual([change(2)]);
 });
 
-test("with slow answers progress is saved every few seconds, before the last answer", async () => {
-  const some = names.slice(0, 15);
-  setBreached(some.slice(0, 1), ["Alpha"]);
-  const org = await createTwoPerDomain(some);
-  const scanId = await start(org, "manual", administrator);
-  const message = await takeMessage("scan-plans");
-  workers.latencyMilliseconds = 400;
-  const before = domainSearchCount(workers);
-  const planning = plan(message, invocation());
-  while (domainSearchCount(workers) === before) await sleep(10);
-  // An e-mail that is added once its domain is claimed is not part of the scan.
-  const [first] = await domains.list(org);
-  const late = { email: `late@${first?.name}`, domainId: first?.id ?? 0 };
-  const lateId = await emails.add(org, late, administrator);
-  const seen = new Set<number>();
-  let chunksBeforeTheEnd = 0;
-  for (let isDone = false; !isDone; ) {
-    isDone = await Promise.race([planning.then(() => true), sleep(250, false)]);
-    const scan = await readScan(org, scanId);
-    if (scan.status === "running" && scan.planned === false) {
-      seen.add(scan.scannedEmails ?? 0);
-      chunksBeforeTheEnd += (await takeMessages("scan-checks")).length;
-    }
-  }
-  workers.latencyMilliseconds = 0;
-  expect(seen.size).toBeGreaterThan(1);
-  expect(chunksBeforeTheEnd).toBeGreaterThan(0);
-  await runChecks();
-  const listed = (await emailList.list(org, { limit: 100, offset: 0 })).emails;
-  expect(listed.find(({ id }) => id === lateId)?.lastScannedAt).toBeNull();
-});
-
 test("a domain that a superseded planner claims late is claimed and searched once more", async () => {
   setBreached(names.slice(0, 1), []);
   const org = await createOrganization({ "many0.example": 2 });
@@ -176,35 +149,40 @@ test("a domain that a superseded planner claims late is claimed and searched onc
   if (domain === undefined) throw new Error("The organization has no domain");
   workers.latencyMilliseconds = 50;
   const before = domainSearchCount(workers);
-  // A planner keeps 150 s for its last answer: this one asks for a few seconds.
-  const planning = plan(message, invocation(154));
+  const planning = plan(message, invocation());
   while (domainSearchCount(workers) === before) await sleep(5);
   await table.update(keys.domain(org, domain.id), { set: { planAt: new Date().toISOString() } });
   await planning;
-  workers.latencyMilliseconds = 0;
   expect(domainSearchCount(workers) - before).toBe(2);
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 2 });
 });
 
-test("with slow answers each batch lasts twice as long as the one before", async () => {
+test("with slow answers each batch lasts twice as long, and is saved before the next", async () => {
   const some = names.slice(0, 24);
   setBreached(some, []);
   const org = await createTwoPerDomain(some);
   const scanId = await start(org, "manual", administrator);
   const { answer } = workers.upstream;
-  workers.upstream.answer = (path, request, response) => {
-    if (path.startsWith("breacheddomain/")) vi.setSystemTime(Date.now() + 1_300);
+  const [first] = await domains.list(org);
+  const late = { email: `late@${first?.name}`, domainId: first?.id ?? 0 };
+  let lateId: number | undefined;
+  const saved = new Set<number>();
+  workers.upstream.answer = async (path, request, response) => {
+    if (path.startsWith("breacheddomain/")) {
+      vi.setSystemTime(Date.now() + 1_300);
+      saved.add((await readScan(org, scanId)).scannedEmails ?? 0);
+      // An e-mail that is added once its domain is claimed is not part of the scan.
+      lateId ??= await emails.add(org, late, administrator);
+    }
     answer(path, request, response);
   };
   vi.useFakeTimers({ toFake: ["Date"] });
-  try {
-    await runPlans();
-  } finally {
-    vi.useRealTimers();
-    workers.upstream.answer = answer;
-    await table.remove(keys.limiter());
-  }
+  await runPlans();
+  vi.useRealTimers();
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 48 });
   const batches = new Set((await domains.list(org)).map(({ planBatch }) => planBatch));
   expect(batches.size).toBe(3);
+  expect(saved.size).toBe(3);
+  const listed = (await emailList.list(org, { limit: 100, offset: 0 })).emails;
+  expect(listed.find(({ id }) => id === lateId)?.lastScannedAt).toBeNull();
 });

@@ -1,7 +1,11 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as configure from "../../shared/alerting/channels/configure.ts";
 import * as findings from "../../shared/findings/finding.ts";
+import { blockSize, reserve } from "../../shared/lists/blocks.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
+import type { EmailChange } from "../../shared/scanning/compare-email.ts";
 import { lookUp } from "../../shared/scanning/look-up.ts";
 import { recordCheck } from "../../shared/scanning/record-check.ts";
 import {
@@ -9,11 +13,13 @@ import {
   checkOf,
   createOrganization,
   endEarly,
+  foundBy,
   invocation,
   lookUpCount,
   onTableRequest,
   readScan,
   runChecks,
+  runLookUps,
   startAndPlan,
   takeMessage,
   takeMessages,
@@ -92,4 +98,85 @@ test("a finding in an unfinished chunk keeps the time at which it was last seen"
   expect(String(after["user1@seen.example"]) > String(before["user1@seen.example"])).toBe(true);
   const listed = (await emailList.list(org, { limit: 10, offset: 0 })).emails;
   expect(Object.fromEntries(listed.map(({ email, lastScannedAt }) => [email, lastScannedAt]))).toEqual(after);
+});
+
+/** Plans a scan whose one chunk holds the change of user0 of covered.example. */
+const plannedChunk = async (addressCounts: Record<string, number>) => {
+  workers.breached["covered.example"] = { 0: ["Alpha"] };
+  const org = await createOrganization(addressCounts);
+  const scanId = await startAndPlan(org);
+  return { org, scanId, chunk: await takeMessage("scan-checks") };
+};
+
+/** A change that is not the chunk's: user1 of covered.example is in a breach. */
+const otherChange = async (org: number): Promise<EmailChange> => {
+  const { emails: listed } = await emailList.list(org, { limit: 3, offset: 0 });
+  const other = listed.find(({ email }) => email === "user1@covered.example");
+  return { emailId: other?.id ?? 0, found: [1], gone: [], back: [] };
+};
+
+const die = async (): Promise<never> => {
+  throw new Error("the function ran out of time");
+};
+
+describe("a chunk", () => {
+  test("that is done takes no further change", async () => {
+    const { org, scanId, chunk } = await plannedChunk({ "covered.example": 2 });
+    const earlier = await checkOf(chunk);
+    await check(chunk, invocation());
+    expect(await readScan(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 1 });
+    await recordCheck(earlier, [await otherChange(org)]);
+    expect(await foundBy(org, scanId)).toBe(1);
+  });
+
+  test("whose worker dies after taking it off takes no further change", async () => {
+    const { org, scanId, chunk } = await plannedChunk({ "covered.example": 2, "single-after.example": 1 });
+    const earlier = await checkOf(chunk);
+    const dies = onTableRequest("REMOVE #remaining", "after", die);
+    await expect(check(chunk, invocation())).rejects.toThrow("out of time");
+    expect(dies.happened).toBe(true);
+    await runLookUps();
+    const ended = await readScan(org, scanId);
+    expect(ended).toMatchObject({ status: "completed", totalEmails: 3, newBreachesFound: 1 });
+    // Another worker has the same chunk, because its message came twice.
+    await recordCheck(earlier, [await otherChange(org)]);
+    expect(await foundBy(org, scanId)).toBe(1);
+  });
+
+  test("whose worker dies before taking it off is taken off by the next worker", async () => {
+    const { org, scanId, chunk } = await plannedChunk({ "covered.example": 2 });
+    onTableRequest("REMOVE #remaining", "before", die);
+    await expect(check(chunk, invocation())).rejects.toThrow("out of time");
+    await check(chunk, invocation());
+    expect(await readScan(org, scanId)).toMatchObject({
+      status: "completed",
+      scannedEmails: 2,
+      newBreachesFound: 1,
+      errorMessage: null,
+    });
+    expect(await foundBy(org, scanId)).toBe(1);
+  });
+
+  test("is recorded even if new blocks make its transaction too large", async () => {
+    workers.breached["covered.example"] = {
+      0: Array.from({ length: 75 }, (_, index) => `Breach${index}`),
+    };
+    const org = await createOrganization({ "covered.example": 1 });
+    const channel = {
+      isEnabled: true,
+      notifyOnNewBreach: true,
+      notifyOnScanComplete: false,
+      notifyOnScanError: false,
+    };
+    for (let count = 0; count < 20; count++) {
+      const config = { recipients: [`alerts${count}@acme.example`] };
+      await configure.create(org, { ...channel, channel: "email", config }, administrator, async () => {});
+    }
+    const scanId = await startAndPlan(org);
+    await reserve(org, "FINDING", blockSize - 30);
+    await reserve(org, "DELIVERY", blockSize - 10);
+    await runChecks();
+    expect(await readScan(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 75 });
+    await takeMessages("deliveries");
+  });
 });

@@ -1,5 +1,5 @@
 /** Notices about the HIBP plan, which scans tell channels that want scan errors. */
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
@@ -8,7 +8,6 @@ import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
 import { storedSubscription } from "../../shared/monitoring/hibp/subscription-state.ts";
 import { end } from "../../shared/scanning/end.ts";
 import { start } from "../../shared/scanning/start.ts";
-import { reply } from "../monitoring/hibp/upstream-server.ts";
 import {
   createOrganization,
   endEarly,
@@ -21,10 +20,6 @@ import {
 } from "./in-process-workers.ts";
 
 const workers = useWorkers({ breached: { "lost.example": {}, "kept.example": {} } });
-
-afterEach(() => {
-  workers.failureOf = () => undefined;
-});
 
 /** An organization with a channel that wants scan errors and nothing else. */
 const createListening = async (name: string): Promise<number> => {
@@ -52,15 +47,6 @@ const scanOnce = async (org: number): Promise<void> => {
 const toldTo = async (org: number): Promise<string[]> => {
   const { items } = await deliveries.page(org, { limit: 100, offset: 0 });
   return items.reverse().map(({ event }) => ("error" in event ? event.error : event.type));
-};
-
-/** What HIBP says of the plan from now on. */
-const setPlan = (plan: Record<string, unknown>): void => {
-  const { answer } = workers.upstream;
-  workers.upstream.answer = (path, request, response) => {
-    if (path === "subscription/status") reply(response, 200, { Rpm: 6000, ...plan });
-    else answer(path, request, response);
-  };
 };
 
 const lost = expect.stringMatching(/does not search lost.example any more: too large/);
@@ -94,7 +80,7 @@ test("that a domain lost its search is told once each time, to its organization 
 test("that the plan ends is told to every organization, once for each warning", async () => {
   const orgs = [await createListening("kept.example"), await createListening("other.example")];
   const refreshWith = async (days: number) => {
-    setPlan({ SubscribedUntil: new Date(Date.now() + days * 24 * 3_600_000).toISOString() });
+    workers.plan = { SubscribedUntil: new Date(Date.now() + days * 24 * 3_600_000).toISOString() };
     await subscription.refresh();
     for (const org of orgs) {
       await scanOnce(org);
@@ -111,19 +97,14 @@ test("that the plan ends is told to every organization, once for each warning", 
   }
 });
 
-test("the second organization of a plan without domains of customers is a notice", async () => {
-  await createOrganization({ "kept.example": 1 });
-  await createOrganization({ "kept.example": 1 });
-  setPlan({ IncludesCustomerDomains: false });
-  await subscription.refresh();
-  expect((await storedSubscription())?.notices).toMatchObject([{ id: "customer-domains" }]);
-});
-
 test.each(["before", "after"] as const)(
-  "is told once by a scan whose end dies %s its transaction",
+  "a notice is told once by a scan whose end dies %s its transaction",
   async (when) => {
-    await subscription.refresh();
+    await createOrganization({ "kept.example": 1 });
     const org = await createListening("kept.example");
+    workers.plan = { IncludesCustomerDomains: false };
+    await subscription.refresh();
+    expect((await storedSubscription())?.notices).toMatchObject([{ id: "customer-domains" }]);
     const scanId = await start(org, "manual", administrator);
     await takeMessages("scan-plans");
     const death = onTableRequest("oldestUnreached", when, async () => {

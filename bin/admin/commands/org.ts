@@ -7,6 +7,7 @@ import {
   billingStatus,
 } from "../../../shared/access/billing/billing-schema.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
+import { scanFrequency } from "../../../shared/access/organizations/organization-schema.ts";
 import { schedule, unschedule } from "../../../shared/access/organizations/scan-schedule.ts";
 import { defaultMailBudget, type MailBudget } from "../../../shared/aws/mail/budget.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
@@ -24,8 +25,6 @@ import {
   parsePath,
   parseTime,
 } from "../flags.ts";
-
-export const scanFrequency = z.enum(["day", "week", "never"]);
 
 const defaultSeatPriceCents = 100;
 

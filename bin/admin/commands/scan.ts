@@ -1,11 +1,11 @@
 import * as organizations from "../../../shared/access/organizations/organization.ts";
+import { scanFrequency } from "../../../shared/access/organizations/organization-schema.ts";
 import { schedule } from "../../../shared/access/organizations/scan-schedule.ts";
 import * as scanList from "../../../shared/scanning/scan-list.ts";
 import { type Scan, scanStatus } from "../../../shared/scanning/scan-schema.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization, nextPage, oneOf, parse, parsePage } from "../flags.ts";
 import { printPage } from "../print.ts";
-import { scanFrequency } from "./org.ts";
 
 export const scanCommands: Commands = {
   "scan list": {

@@ -1,20 +1,17 @@
+import type * as z from "zod/mini";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal, refusals } from "../../contract/errors.ts";
 import { billingRefusal } from "../billing/billing.ts";
-import type { Billing, BillingStatus } from "../billing/billing-schema.ts";
+import type { Billing } from "../billing/billing-schema.ts";
 import type { User } from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
-import type { LapsedReason, Role } from "../organizations/organization-schema.ts";
+import type { LapsedReason, sessionBilling, sessionUser } from "../organizations/organization-schema.ts";
 import { expiresAt, type Session } from "./session.ts";
 
 type Shown = {
-  user: { id: number; email: string; name: string | null; role: Role };
-  organization: {
-    id: number;
-    name: string;
-    billing: { status: BillingStatus; reason: LapsedReason };
-  };
+  user: z.infer<typeof sessionUser>;
+  organization: { id: number; name: string; billing: z.infer<typeof sessionBilling> };
   session: { id: number; createdAt: string; expiresAt: string };
 };
 

@@ -52,7 +52,6 @@ export const monitoredEmail = z
     unacknowledgedBreachCount: count,
   })
   .check(z.meta({ id: "MonitoredEmail" }));
-export type MonitoredEmail = z.infer<typeof monitoredEmail>;
 
 /** An e-mail as the dashboard lists it. */
 export const listedEmail = z

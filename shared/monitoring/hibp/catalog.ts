@@ -72,7 +72,7 @@ export const sync = async (
   announce: (news: News) => Promise<void> = async () => {},
   { waitSeconds = defaultWaitSeconds, latest }: Waiting & { latest?: BreachDetails | undefined } = {},
 ): Promise<News> => {
-  const listed = await fetchList({ waitSeconds });
+  const listed = await fetchList(waitSeconds);
   if (latest !== undefined && !listed.has(latest.name)) listed.set(latest.name, entryOf(latest));
   const digest = digestOf(listed);
   const state = await table.get<State>(stateKey());
@@ -133,7 +133,7 @@ export const idsFor = async (
   if (wanted.some((name) => !knownIds.has(name))) await ids();
   const unknown = wanted.filter((name) => !knownIds.has(name));
   if (unknown.length > 0) {
-    const listed = await fetchList({ waitSeconds, callSeconds }).catch((error: unknown): Listed => {
+    const listed = await fetchList(waitSeconds, callSeconds).catch((error: unknown): Listed => {
       if (error instanceof UpstreamFailure && unknown.length <= maximumUnlisted) return new Map();
       throw error;
     });
@@ -147,13 +147,7 @@ export const idsFor = async (
 /** The ids that this process has read. They never change. */
 const knownIds = new Map<string, number>();
 
-const fetchList = async ({
-  waitSeconds,
-  callSeconds,
-}: {
-  waitSeconds: number;
-  callSeconds?: number | undefined;
-}): Promise<Listed> => {
+const fetchList = async (waitSeconds: number, callSeconds?: number): Promise<Listed> => {
   const list = await withUpstream(await rate(), () => breaches(callSeconds), { waitSeconds });
   return new Map(list.map((breach) => [breach.name, entryOf(breach)]));
 };

@@ -159,15 +159,9 @@ const subscribedDomainForm = z.object({
  * search: in all, without spam lists, and without spam lists when the subscription was last renewed. The last one
  * decides until `nextRenewal` (ISO 8601) whether the domain is too large for the plan.
  */
-export type SubscribedDomain = {
-  name: string;
-  pwnCount: number | null;
-  pwnCountWithoutSpam: number | null;
-  pwnCountAtRenewal: number | null;
-  nextRenewal: string | null;
-};
+export type SubscribedDomain = Awaited<ReturnType<typeof subscribedDomains>>[number];
 
-export const subscribedDomains = async (): Promise<SubscribedDomain[]> => {
+export const subscribedDomains = async () => {
   const answer = await ask("subscribeddomains", "", { timeoutSeconds: 30, maxBytes: 32 * megabyte });
   const entries = parse("subscribeddomains", z.array(subscribedDomainForm), answer);
   const byName = new Map(entries.map((entry) => [entry.DomainName.toLowerCase(), entry]));
@@ -202,21 +196,9 @@ const subscriptionForm = z.object({
  * addresses of the largest domain that it searches; `maxDomains`: null is without limit; `includesCustomerDomains`: null if HIBP does not
  * say.
  */
-export type SubscriptionStatus = {
-  rpm: number;
-  plan: string | null;
-  description: string | null;
-  subscribedUntil: string | null;
-  maxBreachedAccounts: number | null;
-  maxDomains: number | null;
-  includesStealerLogs: boolean;
-  includesBulkDomainAdd: boolean;
-  includesAutoSubdomainVerification: boolean;
-  includesCustomerDomains: boolean | null;
-  includesKAnon: boolean;
-};
+export type SubscriptionStatus = Awaited<ReturnType<typeof subscriptionStatus>>;
 
-export const subscriptionStatus = async (): Promise<SubscriptionStatus> => {
+export const subscriptionStatus = async () => {
   const answer = await ask("subscription/status", "", { timeoutSeconds: 30, maxBytes: megabyte });
   const status = parse("subscription/status", subscriptionForm, answer);
   return {

@@ -4,23 +4,18 @@ import { administrator } from "../../../shared/access/activity/actor.ts";
 import { authenticate } from "../../../shared/access/api/authenticate.ts";
 import * as apiKeys from "../../../shared/access/keys/api-key.ts";
 import { hashOf } from "../../../shared/access/keys/secret.ts";
-import * as users from "../../../shared/access/members/user.ts";
-import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
 import { recordCapacity, useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { presetCount, subjects } from "../../endpoints/limit-window.ts";
-import { activeBilling } from "../organizations/billing.ts";
+import { createOrganization, createUser } from "../organizations/accounts.ts";
 
 useEngine();
 let org: number;
 let value: string;
 beforeAll(async () => {
-  const created = await organizations.create({ name: "Test", billing: activeBilling, scanEvery: "never" });
-  org = created.id;
-  const user = await users.create(org, { email: "ada@acme.example", name: null });
-  if (user === "exists") throw new Error("Another user has the address ada@acme.example");
-  value = (await sessions.create(org, user)).value;
+  org = await createOrganization();
+  value = (await sessions.create(org, await createUser(org, "ada@acme.example"))).value;
 });
 
 const address = "203.0.113.7";

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { sweep } from "../../../functions/sweep/handler.ts";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
+import { withTimeOf } from "../../../shared/aws/table/patience.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as removals from "../../../shared/findings/email-removal.ts";
 import * as findings from "../../../shared/findings/finding.ts";
@@ -49,12 +50,6 @@ describe("removing an e-mail with many findings", () => {
     expect(await table.get(keys.removal(org, id))).toBeUndefined();
   };
 
-  test("deletes all its findings, and no others", async () => {
-    const { org, id } = await create();
-    await removals.remove(org, id, administrator);
-    await expectRemoved(org, id);
-  });
-
   test("hides it at once; if cut off after its first transaction, a sweep finishes", async () => {
     const { org, id } = await create();
     const die = async () => {
@@ -99,7 +94,8 @@ describe("adding an e-mail while its domain changes", () => {
     const [domain] = await domains.list(org);
     onTableRequest(adding, "before", () => scan(org));
     const late = { email: "late@covered.example", domainId: domain?.id ?? 0 };
-    const id = await emails.add(org, late, administrator);
+    // A busy machine scans for longer than people would wait.
+    const id = await withTimeOf(120_000, () => emails.add(org, late, administrator));
     const listed = (await emailList.list(org, { limit: 10, offset: 0 })).emails;
     expect(listed.find((each) => each.id === id)?.lastScannedAt).toBeNull();
   });

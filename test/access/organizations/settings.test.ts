@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
-import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as settings from "../../../shared/access/organizations/settings.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
 import { useWorkers } from "../../scanning/in-process-workers.ts";
-import { activeBilling } from "./billing.ts";
+import { createOrganization } from "./accounts.ts";
 
 useWorkers();
 
 test("a change that meets the organization's deletion leaves no schedule", async () => {
-  const { id: org } = await organizations.create({ name: "A", billing: activeBilling, scanEvery: "never" });
+  const org = await createOrganization();
   const scheduled: string[] = [];
   const changing = settings.change(org, { scanEvery: "week" }, administrator, async (every) => {
     if (scheduled.length === 0) await deletion.begin(org);

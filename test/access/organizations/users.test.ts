@@ -1,26 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { administrator } from "../../../shared/access/activity/actor.ts";
+import { type Actor, administrator } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
 import * as users from "../../../shared/access/members/user.ts";
-import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
+import * as teams from "../../../shared/monitoring/teams/team.ts";
 import { useEngine } from "../../aws/table/engine.ts";
-import { activeBilling } from "./billing.ts";
+import { createOrganization, createUser } from "./accounts.ts";
 
 useEngine();
 
-const createOrganization = async (...roles: ("admin" | "member")[]) => {
-  const { id: org } = await organizations.create({
-    name: "Acme",
-    billing: activeBilling,
-    scanEvery: "never",
-  });
-  const all: users.User[] = [];
-  for (const [index, role] of roles.entries()) {
-    const user = await users.create(org, { email: `user-${index}@acme.example`, name: null, role });
-    if (user !== "exists") all.push(user);
-  }
-  return { org, ids: all.map(({ id }) => id) };
+const createWith = async (...roles: ("admin" | "member")[]) => {
+  const org = await createOrganization();
+  const ids: number[] = [];
+  for (const [index, role] of roles.entries())
+    ids.push((await createUser(org, `user-${index}@acme.example`, { role })).id);
+  return { org, ids };
 };
 
 const isLastAdmin = (error: unknown): boolean => error instanceof Refusal && error.refusal === "lastAdmin";
@@ -28,7 +22,7 @@ const rolesOf = async (org: number) => (await users.list(org)).map(({ role }) =>
 
 describe("the last admin", () => {
   test("can be neither removed nor made a member; with force it can be removed", async () => {
-    const { org, ids } = await createOrganization("admin", "member");
+    const { org, ids } = await createWith("admin", "member");
     const [admin = 0] = ids;
     await expect(users.remove(org, admin)).rejects.toSatisfy(isLastAdmin);
     await expect(users.change(org, admin, { role: "member" }, administrator)).rejects.toSatisfy(isLastAdmin);
@@ -37,7 +31,7 @@ describe("the last admin", () => {
   });
 
   test("is not the last while there is another, nor is a member", async () => {
-    const { org, ids } = await createOrganization("admin", "admin", "member");
+    const { org, ids } = await createWith("admin", "admin", "member");
     expect(await users.remove(org, ids[2] ?? 0)).toBe("removed");
     expect(await users.remove(org, ids[0] ?? 0)).toBe("removed");
     await expect(users.remove(org, ids[1] ?? 0)).rejects.toSatisfy(isLastAdmin);
@@ -45,7 +39,7 @@ describe("the last admin", () => {
 
   test("stays, however many admins remove and demote each other at the same time", async () => {
     for (let round = 0; round < 5; round++) {
-      const { org, ids } = await createOrganization("admin", "admin", "admin");
+      const { org, ids } = await createWith("admin", "admin", "admin");
       const results = await Promise.allSettled(
         ids.map((id, index) =>
           index === 1 ? users.change(org, id, { role: "member" }, administrator) : users.remove(org, id),
@@ -61,7 +55,7 @@ describe("the last admin", () => {
 
 describe("a change of a user", () => {
   test("is logged once, and one that changes nothing is not", async () => {
-    const { org, ids } = await createOrganization("admin", "member");
+    const { org, ids } = await createWith("admin", "member");
     const [, id = 0] = ids;
     await users.change(org, id, { role: "admin" }, administrator);
     await users.change(org, id, { role: "admin" }, administrator);
@@ -75,7 +69,7 @@ describe("a change of a user", () => {
   });
 
   test("is refused for who is not there, and for who was removed", async () => {
-    const { org, ids } = await createOrganization("admin", "member");
+    const { org, ids } = await createWith("admin", "member");
     const [, id = 0] = ids;
     await users.remove(org, id);
     for (const gone of [id, 9_999_999]) {
@@ -84,4 +78,52 @@ describe("a change of a user", () => {
       });
     }
   });
+});
+
+test("removed users are shown as removed, users who were never members as support", async () => {
+  const [org, other] = [await createOrganization(), await createOrganization()];
+  const member = await createUser(org, "member@a.example");
+  const leaver = await createUser(org, "leaver@a.example");
+  const stranger = await createUser(other, "staff@b.example");
+  const actors: Actor[] = [
+    ...[member, leaver, stranger].map(({ id, email }): Actor => ({ type: "user", id, label: email })),
+    { type: "api_key", id: 1, label: "Key" },
+    { type: "system", id: null, label: "Administrator" },
+  ];
+  for (const [index, actor] of actors.entries()) await teams.create(org, `Team ${index}`, actor);
+  expect(await users.remove(org, leaver.id)).toBe("removed");
+
+  const { activity } = await log.list(org, { limit: 10, offset: 0 }, new Date());
+  expect(activity.map((entry) => entry.actor).reverse()).toEqual([
+    { type: "user", label: "member@a.example" },
+    { type: "removed", label: "Removed user" },
+    { type: "support", label: "Support" },
+    { type: "api_key", label: "Key" },
+    { type: "system", label: "Administrator" },
+  ]);
+});
+
+test("a user of another organization can be neither read nor removed", async () => {
+  const [org, other] = [await createOrganization(), await createOrganization()];
+  const stranger = await createUser(other, "staff@b.example");
+  expect(await users.get(org, stranger.id)).toBeUndefined();
+  expect(await users.remove(org, stranger.id)).toBe("unknown");
+  expect(await users.list(other)).toHaveLength(1);
+});
+
+test("an address belongs to one user at a time, however many are created at once", async () => {
+  const [org, other] = [await createOrganization(), await createOrganization()];
+  const create = (of: number) => users.create(of, { email: "ada@a.example", name: null });
+  const created = await Promise.all([create(org), create(org), create(org)]);
+  expect(created.filter((each) => each === "exists")).toHaveLength(2);
+  const [first] = await users.list(org);
+  expect(await users.list(org)).toHaveLength(1);
+  expect(await create(other)).not.toBe("exists");
+
+  expect(await users.remove(org, first?.id ?? 0, { force: true })).toBe("removed");
+  const second = await createUser(org, "ada@a.example");
+  // Removing the first user again does not free the address, which is now the second user's.
+  expect(await users.remove(org, first?.id ?? 0, { force: true })).toBe("already");
+  expect(await create(org)).toBe("exists");
+  expect(await users.list(org)).toEqual([second]);
 });

@@ -3,8 +3,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { hashOf } from "../../../shared/access/keys/secret.ts";
 import * as users from "../../../shared/access/members/user.ts";
-import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { deliver } from "../../../shared/access/sign-in/mail.ts";
 import {
   prepareInvitation,
@@ -16,11 +16,11 @@ import { dueIndex, dueShardsOf, type Key, keys } from "../../../shared/aws/table
 import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
-import { activeBilling } from "../organizations/billing.ts";
+import * as accounts from "../organizations/accounts.ts";
 
 type Mail = {
   Destination: { ToAddresses: string[] };
-  Content: { Simple: { Body: { Text: { Data: string } } } };
+  Content: { Simple: { Body: { Text: { Data: string }; Html: { Data: string } } } };
 };
 
 useEngine();
@@ -54,7 +54,7 @@ beforeAll(async () => {
     SENDER_EMAIL: "alerts@acme.example",
     DASHBOARD_URL: "https://breaches.acme.example/api/app",
   });
-  org = (await organizations.create({ name: "Acme", billing: activeBilling, scanEvery: "never" })).id;
+  org = await accounts.createOrganization();
 });
 afterAll(async () => {
   server.close();
@@ -65,11 +65,7 @@ beforeEach(() => {
   mails.length = 0;
 });
 
-const createUser = async (email: string): Promise<users.User> => {
-  const user = await users.create(org, { email, name: null });
-  if (user === "exists") throw new Error(`Another user has the address ${email}`);
-  return user;
-};
+const createUser = (email: string) => accounts.createUser(org, email);
 
 const dueAfter = async (minutes: number): Promise<Key[]> => {
   const to = new Date(Date.now() + minutes * 60_000).toISOString();
@@ -159,17 +155,12 @@ describe("the worker", () => {
   });
 
   test("counts an invitation against the organization's budget of mails", async () => {
-    const budgeted = await organizations.create({
-      name: "Frugal",
-      billing: activeBilling,
-      scanEvery: "never",
-    });
-    await table.update(keys.organization(budgeted.id), { set: { mailBudget: { hour: 1, day: 5 } } });
+    const budgeted = await accounts.createOrganization("Frugal");
+    await table.update(keys.organization(budgeted), { set: { mailBudget: { hour: 1, day: 5 } } });
     const mailIds: string[] = [];
     for (const email of ["first@acme.example", "second@acme.example"]) {
-      const user = await users.create(budgeted.id, { email, name: null });
-      if (user === "exists") throw new Error("There is such a user");
-      const mail = prepareInvitation(budgeted.id, user, "boss@acme.example");
+      const user = await accounts.createUser(budgeted, email);
+      const mail = prepareInvitation(budgeted, user, "boss@acme.example");
       await table.transact([mail.write]);
       await mail.send();
       mailIds.push(lastMessage());
@@ -188,23 +179,18 @@ describe("the worker", () => {
     await requestLink("first@acme.example");
     await deliver(lastMessage());
     expect(mails).toHaveLength(2);
-    await table.update(keys.organization(budgeted.id), { set: { mailBudget: { hour: 2, day: 5 } } });
+    await table.update(keys.organization(budgeted), { set: { mailBudget: { hour: 2, day: 5 } } });
     await deliver(second);
     expect(mails).toHaveLength(3);
     expect(await table.get(keys.signInMail(second))).toBeUndefined();
   });
 
   test("tells of a passkey out of the same budget, and the next day if it is used up", async () => {
-    const { id } = await organizations.create({
-      name: "Thrifty",
-      billing: activeBilling,
-      scanEvery: "never",
-    });
+    const id = await accounts.createOrganization("Thrifty");
     const setBudget = (day: number) =>
       table.update(keys.organization(id), { set: { mailBudget: { hour: 500, day } } });
     await setBudget(1);
-    const user = await users.create(id, { email: "keyed@acme.example", name: null });
-    if (user === "exists") throw new Error("There is such a user");
+    const user = await accounts.createUser(id, "keyed@acme.example");
     const passkey = { publicKey: "", counter: 0, createdAt: "2026-02-03T04:05:06.789Z" };
     for (const change of ["added", "removed"] as const) {
       const [notice] = preparePasskeyNotice(id, user, change, { ...passkey, browser: "Firefox on Windows" });
@@ -248,38 +234,27 @@ describe("the worker", () => {
     const user = await createUser("copying@acme.example");
     await requestLink(user.email);
     await deliver(lastMessage());
-    const body = mails[0]?.Content.Simple.Body as unknown as {
-      Text: { Data: string };
-      Html: { Data: string };
-    };
+    const [{ Content }] = mails as [Mail];
+    const body = Content.Simple.Body;
     const [url = "nothing"] = /^https:\S+$/m.exec(body.Text.Data) ?? [];
     expect(body.Html.Data.replace(/<[^>]*>/g, "")).toContain(url);
   });
 
   test("invites a new user for 7 days, in whose transaction the mail was written", async () => {
     let send = async () => {};
-    const user = await users.create(
-      org,
-      { email: "new@acme.example", name: null, role: "member" },
-      {
-        also: (created) => {
-          const mail = prepareInvitation(org, created, "boss@acme.example <script>");
-          send = mail.send;
-          return [mail.write];
-        },
-      },
-    );
-    if (user === "exists") throw new Error("There is such a user");
+    const also = (created: users.User) => {
+      const mail = prepareInvitation(org, created, "boss@acme.example <script>");
+      send = mail.send;
+      return [mail.write];
+    };
+    const user = await accounts.createUser(org, "new@acme.example", { role: "member" }, { also });
     await send();
     await deliver(lastMessage());
-    const body = mails[0]?.Content.Simple.Body as unknown as {
-      Text: { Data: string };
-      Html: { Data: string };
-    };
+    const [{ Content }] = mails as [Mail];
+    const body = Content.Simple.Body;
     expect(body.Text.Data).toContain("boss@acme.example <script> invites you to Acme");
     expect(body.Html.Data).toContain("boss@acme.example &lt;script&gt;");
     const [, token = ""] = /sign-in#(\w+)/.exec(body.Text.Data) ?? [];
-    const { hashOf } = await import("../../../shared/access/keys/secret.ts");
     const link = await table.get<{ expiresAt: number; userId: number }>(keys.signInLink(hashOf(token)));
     expect(link?.userId).toBe(user.id);
     expect(Math.round(((link?.expiresAt ?? 0) - Date.now() / 1000) / 86_400)).toBe(7);

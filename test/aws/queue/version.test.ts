@@ -1,10 +1,7 @@
 /** Messages carry the version of their form, and those of a later release are left in their queue. */
-import { createHash } from "node:crypto";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
 import type { Context, SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startQueues } from "../../../bench/in-process.ts";
 import { consume } from "../../../shared/aws/queue/consume.ts";
 import * as queue from "../../../shared/aws/queue/queue.ts";
 import { scheduled } from "../../../shared/aws/queue/scheduled.ts";
@@ -13,40 +10,23 @@ import { NewerVersion, newestVersion } from "../../../shared/contract/version.ts
 const message = { organizationId: 1, acknowledgementId: 2 };
 const context = { getRemainingTimeInMillis: () => 10_000 } as Context;
 
-let server: Server;
-const bodies: string[] = [];
-
-type Entry = { Id: string; MessageBody: string };
-
+let queues: Awaited<ReturnType<typeof startQueues>>;
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const asked = (await json(request)) as Entry & { Entries?: Entry[] };
-    const accepted = (asked.Entries ?? [asked]).map(({ Id, MessageBody }) => {
-      bodies.push(MessageBody);
-      const MD5OfMessageBody = createHash("md5").update(MessageBody).digest("hex");
-      return { Id, MessageId: "1", MD5OfMessageBody };
-    });
-    response.end(JSON.stringify(asked.Entries ? { Successful: accepted } : accepted[0]));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  Object.assign(process.env, {
-    AWS_ENDPOINT_URL_SQS: url,
+  queues = await startQueues();
+  Object.assign(process.env, queues.variables, {
+    SOURCE_QUEUE_URL: queues.variables.ACKNOWLEDGEMENTS_QUEUE_URL,
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "local",
-    ACKNOWLEDGEMENTS_QUEUE_URL: `${url}/1/acknowledgements`,
   });
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => queues.close());
 
 test("one message and each of a batch carry the version", async () => {
   await queue.send("acknowledgements", message);
   await queue.sendAll("acknowledgements", [{ message }, { message }]);
-  expect(bodies.map((body) => JSON.parse(body))).toEqual(Array(3).fill({ v: 1, ...message }));
+  const received = await queue.receive(10, 1);
+  expect(received.map(({ body }) => JSON.parse(body))).toEqual(Array(3).fill({ v: 1, ...message }));
 });
 
 const receive = async (body: object): Promise<unknown[]> => {

@@ -3,7 +3,6 @@ import { administrator } from "../../../shared/access/activity/actor.ts";
 import { type Key, keys } from "../../../shared/aws/table/keys.ts";
 import { withTimeOf } from "../../../shared/aws/table/patience.ts";
 import * as table from "../../../shared/aws/table/table.ts";
-import * as foundBreaches from "../../../shared/findings/breaches.ts";
 import * as removals from "../../../shared/findings/email-removal.ts";
 import * as acknowledging from "../../../shared/findings/finding.ts";
 import { findings } from "../../../shared/findings/record.ts";
@@ -11,7 +10,7 @@ import * as counts from "../../../shared/monitoring/counts/counts.ts";
 import * as news from "../../../shared/monitoring/counts/news.ts";
 import * as monitored from "../../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
-import { emails, worstOpen } from "../../../shared/monitoring/emails/record.ts";
+import { emails } from "../../../shared/monitoring/emails/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import {
   createOrganization,
@@ -24,79 +23,13 @@ const domain = "counted.example";
 const breachNames = Array.from({ length: 60 }, (_, index) => `Breach${index}`);
 const workers = useWorkers({ breached: { [domain]: {} } });
 
-/** What the counts should be, from every row of the organization's findings and e-mails. */
-const recounted = async (org: number): Promise<counts.Counts> => {
-  const rows = await Promise.all(
-    (await findings.directory(org)).map(({ block }) => findings.members(org, block)),
-  );
-  const expected: counts.Counts = {
-    byMonth: new Map(),
-    byBreach: new Map(),
-    byLevel: new Map(),
-    breachedEmails: 0,
-    notDelivered: new Map(),
-  };
-  for (const row of rows.flat()) {
-    const { acknowledged, severity } = findings.groupOf(row);
-    const month = row.firstDetectedAt.slice(0, 7);
-    const ofMonth = expected.byMonth.get(month) ?? { open: 0, acknowledged: 0 };
-    ofMonth[acknowledged ? "acknowledged" : "open"]++;
-    expected.byMonth.set(month, ofMonth);
-    const ofBreach = expected.byBreach.get(row.breachId) ?? { open: 0, acknowledged: 0 };
-    ofBreach[acknowledged ? "acknowledged" : "open"]++;
-    expected.byBreach.set(row.breachId, ofBreach);
-    const levels = expected.byLevel.get(row.breachId) ?? new Map();
-    const ofLevel = levels.get(severity) ?? { open: 0, acknowledged: 0 };
-    ofLevel[acknowledged ? "acknowledged" : "open"]++;
-    expected.byLevel.set(row.breachId, levels.set(severity, ofLevel));
-  }
-  const emailRows = await Promise.all(
-    (await emails.directory(org)).map(({ block }) => emails.members(org, block)),
-  );
-  expected.breachedEmails = emailRows
-    .flat()
-    .filter((row) => emails.groupOf(row).isActive && Object.keys(row.findings).length > 0).length;
-  return expected;
-};
-
-/** What is new, when breaches were detected, and the worst open finding of each e-mail must be those of the rows. */
-const expectDerived = async (org: number, { isRemoved = false } = {}): Promise<void> => {
-  const [rows, emailRows] = await Promise.all([
-    findings.directory(org).then((all) => Promise.all(all.map(({ block }) => findings.members(org, block)))),
-    emails.directory(org).then((all) => Promise.all(all.map(({ block }) => emails.members(org, block)))),
-  ]);
-  const all = rows.flat();
-  const { since, ...fresh } = await news.read(org, new Date());
-  const isNew = ({ firstDetectedAt }: { firstDetectedAt: string }) => firstDetectedAt >= since;
-  expect({ ...fresh, byBreach: new Map([...fresh.byBreach].filter(([, count]) => count !== 0)) }).toEqual({
-    findings: all.filter(isNew).length,
-    people: new Set(all.filter(isNew).map(({ emailId }) => emailId)).size,
-    byBreach: new Map(
-      [...Map.groupBy(all.filter(isNew), ({ breachId }) => breachId)].map(([id, some]) => [id, some.length]),
-    ),
-  });
-  for (const row of emailRows.flat()) {
-    const own = all.filter(({ emailId }) => emailId === row.id).map((each) => findings.groupOf(each));
-    const levels = own.filter(({ acknowledged }) => !acknowledged).map(({ severity }) => severity);
-    expect(worstOpen(row)).toBe(levels.length === 0 ? undefined : Math.max(...levels));
-  }
-  const { breaches } = await foundBreaches.list(org, { limit: 100, offset: 0, order: "newest" });
-  for (const { id, open, acknowledged, firstDetectedAt, lastDetectedAt } of breaches) {
-    const own = all.filter(({ breachId }) => breachId === id);
-    const times = own.map((each) => each.firstDetectedAt).sort();
-    const isOpen = own.filter((each) => each.acknowledgment === undefined);
-    expect({ open, acknowledged }).toEqual({
-      open: isOpen.length,
-      acknowledged: own.length - isOpen.length,
-    });
-    // Where e-mails were removed, their findings have been detected all the same.
-    expect([firstDetectedAt, ...times, lastDetectedAt].toSorted()).toEqual([
-      firstDetectedAt,
-      ...times,
-      lastDetectedAt,
-    ]);
-    if (!isRemoved) expect([firstDetectedAt, lastDetectedAt]).toEqual([times[0], times.at(-1)]);
-  }
+/**
+ * Counts, what is new, when breaches were detected, and the worst open finding of each e-mail must be those of the rows. That an
+ * audit sees a difference of each is below.
+ */
+const expectExact = async (org: number): Promise<void> => {
+  const { differences, unsettled } = await audit(org);
+  expect({ differences, unsettled }).toEqual({ differences: [], unsettled: [] });
 };
 
 /** Scans 12 addresses, of which 10 are breached: the first in all breaches, each next one in a few. */
@@ -129,15 +62,14 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
     const { org, emailIds } = await createScanned();
     const month = new Date().toISOString().slice(0, 7);
     const first = await counts.read(org);
-    expect(first).toEqual(await recounted(org));
     expect(first.byMonth).toEqual(new Map([[month, { open: 114, acknowledged: 0 }]]));
     expect(first.breachedEmails).toBe(10);
+    expect((await news.read(org, new Date())).people).toBe(10);
 
     const open = await openIds(org);
     for (const id of [open[0], open[0], open[7], open[50]]) await acknowledge(org, id as number);
     expect(counts.totalOf(await counts.read(org))).toEqual({ open: 111, acknowledged: 3 });
-    expect(await counts.read(org)).toEqual(await recounted(org));
-    await expectDerived(org);
+    await expectExact(org);
 
     await monitored.setActive(org, emailIds[1] ?? 0, false, administrator);
     await monitored.setActive(org, emailIds[11] ?? 0, false, administrator);
@@ -145,8 +77,8 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
     // More findings than one transaction deletes, a few, none; of a disabled e-mail and of active ones.
     for (const index of [0, 1, 2, 10]) await removals.remove(org, emailIds[index] ?? 0, administrator);
     expect((await counts.read(org)).breachedEmails).toBe(7);
-    expect(await counts.read(org)).toEqual(await recounted(org));
-    await expectDerived(org, { isRemoved: true });
+    expect((await news.read(org, new Date())).people).toBe(7);
+    await expectExact(org);
     await monitored.setActive(org, emailIds[11] ?? 0, true, administrator);
 
     // A finding that disappears and comes back, and new ones of an e-mail that has some and of one that has none.
@@ -158,21 +90,19 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
     await startAndPlan(org);
     await runChecks();
     // An e-mail that was enabled after its scan began would be left out.
-    expect(await counts.read(org)).toEqual(await recounted(org));
-    await expectDerived(org, { isRemoved: true });
+    await expectExact(org);
     expect((await counts.read(org)).breachedEmails).toBe(8);
   });
 
   test("stay exact when the same findings are acknowledged by many at once", async () => {
     const { org } = await createScanned();
-    const open = (await openIds(org)).slice(0, 12);
+    const open = (await openIds(org)).slice(0, 6);
     // On a busy machine they take longer than people would wait.
     await withTimeOf(60_000, () =>
       Promise.all([...open, ...open, ...open].map((id) => acknowledge(org, id))),
     );
-    expect(counts.totalOf(await counts.read(org))).toEqual({ open: 102, acknowledged: 12 });
-    expect(await counts.read(org)).toEqual(await recounted(org));
-    await expectDerived(org);
+    expect(counts.totalOf(await counts.read(org))).toEqual({ open: 108, acknowledged: 6 });
+    await expectExact(org);
   });
 
   test("stay exact while e-mails are removed and scanned at the same time", async () => {
@@ -188,8 +118,7 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
       ),
       ...(await openIds(org)).slice(0, 20).map((id) => acknowledge(org, id).catch(() => {})),
     ]);
-    expect(await counts.read(org)).toEqual(await recounted(org));
-    await expectDerived(org, { isRemoved: true });
+    await expectExact(org);
   });
 });
 
@@ -197,10 +126,8 @@ describe("an audit", () => {
   test("repairs wrong counts, and builds them where there are none", async () => {
     const { org } = await createScanned();
     const right = await counts.read(org);
-    expect((await audit(org)).differences).toEqual([]);
 
-    const damaged = keys.counts(org, "3");
-    await table.update(damaged, { add: { "2020-01-1": 2, 7: -1, breached: 1 } });
+    await table.update(keys.counts(org, "3"), { add: { "2020-01-1": 2, 7: -1, breached: 1 } });
     const found = await audit(org);
     expect(found.differences).toMatchObject([
       {
@@ -210,9 +137,6 @@ describe("an audit", () => {
         repaired: false,
       },
     ]);
-    expect((await audit(org, { repair: true })).repairedCount).toBe(1);
-    expect((await audit(org)).differences).toEqual([]);
-
     const today = new Date().toISOString().slice(0, 10);
     const [first] = (await findings.directory(org)).map(({ block }) => block);
     const [finding] = await findings.members(org, first ?? 0);
@@ -220,13 +144,12 @@ describe("an audit", () => {
     await table.update(keys.news(org, today, 3), { add: { people: 1, [breachId]: -1 } });
     await table.remove(keys.breachDates(org, breachId));
     await table.update(emails.key(org, emailId), { add: { open4: 1 }, remove: ["lastFoundAt"] });
-    expect((await audit(org, { repair: true })).repairedCount).toBe(3);
-    expect((await audit(org)).differences).toEqual([]);
-    await expectDerived(org);
+    expect((await audit(org, { repair: true })).repairedCount).toBe(4);
+    await expectExact(org);
 
     for (const row of await table.query<Key>({ pk: keys.counts(org, "").pk })) await table.remove(row);
     expect((await audit(org, { repair: true })).repairedCount).toBe(1);
-    expect((await audit(org)).differences).toEqual([]);
+    await expectExact(org);
     expect((await counts.read(org)).byBreach).toEqual(right.byBreach);
   });
 });

@@ -1,8 +1,7 @@
 import { DeleteParameterCommand, PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startHibp } from "../../../local/hibp/hibp.ts";
 import * as hibp from "../../../shared/monitoring/hibp/hibp.ts";
-import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
+import { failureOf, reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 
 let upstream: UpstreamServer;
 const address = "first.last+tag/x@a.example";
@@ -27,12 +26,7 @@ const storeKey = async (Value: string | undefined): Promise<void> => {
 };
 
 const failure = async (call: Promise<unknown>): Promise<hibp.UpstreamFailure> => {
-  const error = await call.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(hibp.UpstreamFailure);
-  const found = error as hibp.UpstreamFailure;
+  const found = await failureOf(call);
   expect(`${found.message} ${found.stack} ${JSON.stringify(found)}`).not.toMatch(
     /key-\d|first\.last|first%2E|tag/,
   );
@@ -291,15 +285,15 @@ describe("answers", () => {
     ]);
   });
 
-  test("of 20 MB are read", async () => {
+  test("of 5 MB are read", async () => {
     const body = Object.fromEntries(
-      Array.from({ length: 400_000 }, (_, n) => [`person.number${n}`, ["ExampleShop", "ExampleForum"]]),
+      Array.from({ length: 100_000 }, (_, n) => [`person.number${n}`, ["ExampleShop", "ExampleForum"]]),
     );
     const json = JSON.stringify(body);
-    expect(json.length).toBeGreaterThan(19_000_000);
+    expect(json.length).toBeGreaterThan(4_700_000);
     upstream.answer = (_path, _request, response) => reply(response, 200, json);
     const aliases = await hibp.breachedDomain("a.example");
-    expect(aliases.size).toBe(400_000);
+    expect(aliases.size).toBe(100_000);
     expect(aliases.get("person.number7")).toEqual(["ExampleShop", "ExampleForum"]);
   });
 
@@ -331,30 +325,5 @@ describe("answers", () => {
       isRetired: false,
       modifiedDate: "2020-01-01T00:00:00.000Z",
     });
-  });
-
-  test("of the embedded HIBP server of local runs are understood", async () => {
-    const before = process.env.HIBP_BASE_URL;
-    const server = await startHibp({ directory: undefined, apiKey: "key-2", rpm: 77 });
-    try {
-      process.env.HIBP_BASE_URL = `${server.url}/`;
-      const list = await hibp.breaches();
-      expect(list.length).toBeGreaterThanOrEqual(8);
-      expect(await hibp.subscriptionStatus()).toMatchObject({
-        rpm: 77,
-        subscribedUntil: "2099-12-31T00:00:00.000Z",
-      });
-      expect((await hibp.subscribedDomains()).map(({ name }) => name)).toContain("demo.example");
-      const aliases = await hibp.breachedDomain("demo.example");
-      const names = new Set(list.map(({ name }) => name));
-      expect([...aliases.values()].flat().every((name) => names.has(name))).toBe(true);
-      const [alias, breaches] = [...aliases][0] as [string, string[]];
-      const single = await hibp.breachedAccount(`${alias}@demo.example`);
-      expect(breaches).toEqual(expect.arrayContaining(single));
-      expect((await failure(hibp.breachedDomain("other.example"))).kind).toBe("forbidden");
-    } finally {
-      process.env.HIBP_BASE_URL = before;
-      await server.close();
-    }
   });
 });

@@ -111,7 +111,7 @@ describe("the decision in virtual time", () => {
       fc.property(worlds, (world) => {
         expect(busiestMinute(simulate(world))).toBeLessThanOrEqual(world.rpm);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -146,7 +146,9 @@ describe("the decision in virtual time", () => {
 
 describe("the row", () => {
   test("grants concurrent workers exactly rpm requests together", async () => {
-    const grants = await Promise.all(Array.from({ length: 20 }, () => limiter.reserve(7, 100)));
+    const now = Date.now();
+    const reserve = () => limiter.reserve(7, 100, { now: () => now });
+    const grants = await Promise.all(Array.from({ length: 20 }, reserve));
     expect(grants.reduce((sum, { granted }) => sum + granted, 0)).toBe(100);
     for (const grant of grants) {
       if (!("waitSeconds" in grant)) continue;
@@ -166,28 +168,28 @@ describe("the row", () => {
     expect(await limiter.reserve(3, 1, { bulk: true })).toMatchObject({ granted: 1 });
   });
 
-  test("stays at about a kilobyte with a minute full of grants", async () => {
-    let now = 1_800_000_000_000;
-    for (let second = 0; second < 150; second++, now += 1_000) {
-      await limiter.reserve(3, 1_000, { now: () => now });
-    }
-    const row = await table.get<limiter.LimiterRow>(keys.limiter());
+  test("stays at about a kilobyte with a minute full of grants", () => {
+    let row: limiter.LimiterRow | undefined;
+    for (let second = 0; second < 150; second++)
+      row = limiter.take(row, 3, 1_000, 1_800_000_000_000 + 1_000 * second).next;
     expect(Object.keys(row?.grants ?? {}).length).toBeLessThanOrEqual(limiter.windowSeconds + 1);
     expect(JSON.stringify(row).length).toBeLessThan(1_300);
   });
 
   test("keeps a pause that stops everyone, which later grants and pauses do not shorten", async () => {
+    const before = Date.now();
+    const reserveAfter = (seconds: number) =>
+      limiter.reserve(1, 1_000, { now: () => before + 1_000 * seconds });
     await limiter.pause(30);
     await limiter.pause(2);
-    const grant = await limiter.reserve(1, 1_000);
-    expect(grant).toMatchObject({ granted: 0 });
-    expect("waitSeconds" in grant && grant.waitSeconds).toBeGreaterThanOrEqual(30);
-    expect("waitSeconds" in grant && grant.waitSeconds).toBeLessThanOrEqual(32);
-    expect(await limiter.reserve(1, 1_000, { now: () => Date.now() + 33_000 })).toMatchObject({ granted: 1 });
-    expect((await limiter.reserve(1, 1_000)).granted).toBe(0);
+    const after = Math.ceil((Date.now() - before) / 1_000);
+    expect(await reserveAfter(31)).toMatchObject({ granted: 0 });
+    expect(await reserveAfter(32 + after)).toMatchObject({ granted: 1 });
+    expect(await reserveAfter(31)).toMatchObject({ granted: 0 });
   });
 
   test("keeps all of concurrent pauses and grants", async () => {
+    const before = Date.now();
     const grants = await Promise.all([
       ...Array.from({ length: 10 }, () => limiter.reserve(1, 100)),
       ...[5, 9, 7].map((seconds) => limiter.pause(seconds).then(() => undefined)),
@@ -195,6 +197,6 @@ describe("the row", () => {
     const granted = grants.reduce((sum, grant) => sum + (grant?.granted ?? 0), 0);
     const row = await table.get<limiter.LimiterRow>(keys.limiter());
     expect(Object.values(row?.grants ?? {}).reduce((sum, count) => sum + count, 0)).toBe(granted);
-    expect(row?.pausedUntil).toBeGreaterThan(Date.now() + 8_000);
+    expect(row?.pausedUntil).toBeGreaterThanOrEqual(before + 9_000);
   });
 });

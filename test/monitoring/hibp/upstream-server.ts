@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { expect } from "vitest";
+import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
 import { startParameterStore } from "../../alerting/parameter-store.ts";
 
 export type UpstreamServer = {
@@ -35,6 +37,16 @@ export const startUpstream = async (): Promise<UpstreamServer> => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   process.env.HIBP_BASE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v3`;
   return upstream;
+};
+
+/** The failure that a call throws. */
+export const failureOf = async (call: Promise<unknown>): Promise<UpstreamFailure> => {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(UpstreamFailure);
+  return error as UpstreamFailure;
 };
 
 export const reply = (

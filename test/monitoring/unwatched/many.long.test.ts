@@ -60,22 +60,19 @@ test("100,000 unwatched addresses cost what changes", async () => {
   const claimed = await claim(org, domain as domains.Domain);
   const capacity = recordCapacity();
   const costOf = async (act: () => Promise<unknown>) => {
-    const begun = performance.now();
     await act();
-    return { ...capacity.take(), milliseconds: Math.round(performance.now() - begun) };
+    return capacity.take();
   };
   const compare = () => compareAll(org, [{ domain: claimed, breachNames }], known);
   const first = await costOf(compare);
   const unchanged = await costOf(compare);
-  const page = await costOf(() => list(org, { limit: 50, offset: count - 50 }));
   const { addresses } = await list(org, { limit: 50, offset: 0 });
   const ids = addresses.map(({ id }) => id);
+  await ignore(org, ids, true, administrator);
   capacity.take();
-  const ignoring = await costOf(() => ignore(org, ids, true, administrator));
   const afterIgnoring = await costOf(compare);
   breachNames.set("one.more", ["Breach1"]);
   const oneMore = await costOf(compare);
-  console.log(count, JSON.stringify({ first, unchanged, page, ignoring, afterIgnoring, oneMore }));
   for (const same of [unchanged, afterIgnoring]) {
     expect(same.writeUnits).toBe(0);
     expect(same.readUnits).toBeLessThanOrEqual(4);
