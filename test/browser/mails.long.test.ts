@@ -317,21 +317,21 @@ const asTable = (subjects: readonly string[]): string => {
   ].join("\n");
 };
 
-/** What the Slack channel shows, in its order: a bar stands for the colored edge, brackets for a button. */
+/** What the Slack channel shows, in its order: brackets stand for a button. The line with which each post ends is left out. */
 const asRead = (posts: readonly SlackMessage[]): string => {
   const shown = byStep(posts.map(linesOf)).flatMap(repeated);
   const texts = shown.map(({ text, times }) => (times === 1 ? text : `${text}\n${timesOf(times).trim()}`));
-  const summary = "<summary>What the Slack channel shows of it, in order</summary>";
+  const summary = `<summary>What the Slack channel shows of it, in order, each with the last line "${lastLine}"</summary>`;
   return `<details>${summary}\n\n\`\`\`text\n${texts.join("\n\n")}\n\`\`\`\n\n</details>`;
 };
 
-const linesOf = ({ blocks, attachments }: SlackMessage): string =>
-  [
-    ...blocks.map(textOf),
-    ...attachments
-      .flatMap((each) => each.blocks.flatMap((block) => textOf(block).split("\n")))
-      .map((line) => `┃ ${line}`),
-  ].join("\n");
+const lastLine = "Acme · Breach data: Have I Been Pwned, CC BY 4.0";
+
+const linesOf = ({ blocks, attachments }: SlackMessage): string => {
+  const texts = [...blocks, ...attachments.flatMap((each) => each.blocks)].map(textOf);
+  expect(texts.pop()).toBe(lastLine);
+  return texts.join("\n");
+};
 
 const textOf = (block: SlackMessage["blocks"][number]): string => {
   switch (block.type) {
