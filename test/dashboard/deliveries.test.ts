@@ -191,7 +191,7 @@ describe("a test", () => {
 });
 
 describe("delivering again", () => {
-  test("sends the same event with its id, unless an attempt is under way or it is disabled", async () => {
+  test("sends the same event again, unless it is under way or the channel is disabled", async () => {
     const { org, inbox, webhook, disable, sendTest, redeliver, get, until } = await create();
     const channel = await webhook("again");
     const id = (await sendTest(channel)).body.deliveryId as number;

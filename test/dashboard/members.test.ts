@@ -58,7 +58,7 @@ test("POST 409 for the address of a member, until the member is removed", async 
   expect((await invite(body)).status).toBe(201);
 });
 
-test("another invitation is mailed, signs in, and says when; then the member has joined", async () => {
+test("another invitation is mailed and signs in; then the member has joined", async () => {
   const { org, user, invite, resend, list } = await create();
   const memberOf = async (id: unknown) => (await list()).members.find((member) => member.id === id);
   const email = `again.${org}@invited.example`;

@@ -51,7 +51,7 @@ test("GET lists teams newest first with how many e-mails each has, to members to
   });
 });
 
-test("PATCH renames a team; the same name again is not logged, and another team's is 409", async () => {
+test("PATCH renames a team; the same name is not logged, another team's is 409", async () => {
   const { dashboard, v1, add, list } = await create();
   const { id } = (await add("One")).body;
   for (const _ of [1, 2]) {

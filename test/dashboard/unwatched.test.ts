@@ -41,7 +41,7 @@ describe("GET", () => {
     expect(await list(`domainId=${domainId + 1_000_000}`)).toMatchObject({ total: 0, unwatched: 12 });
   });
 
-  test("without those that are watched since; with the date where a domain lost its proof", async () => {
+  test("without those watched since; with the date where a domain lost its proof", async () => {
     const { list, api, domainId, id: org } = await scanned();
     await addEmail(api, domainId, "ada@demo.example");
     await scan(api);
@@ -144,7 +144,7 @@ describe("watching", () => {
   });
 });
 
-test("404, and 400 for a domain that lost its proof: nothing is done, one is or all are", async () => {
+test("404, and 400 for a domain that lost its proof: one id refuses all", async () => {
   const { id: org, domainId, idOf, list, post, api } = await scanned();
   const other = await scanned();
   const known = await idOf("ada");
