@@ -12,6 +12,7 @@ import { ownersChannel } from "../../shared/alerting/owners/owner.ts";
 import { stateOf } from "../../shared/alerting/owners/state.ts";
 import { tellByHand } from "../../shared/alerting/owners/tell.ts";
 import { addresseesOf, setConsent } from "../../shared/alerting/recipients/recipient.ts";
+import { takeCopies } from "../../shared/aws/mail/budget.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
@@ -327,6 +328,15 @@ describe("a message on its way", () => {
       hasUnsubscribed: true,
       lastMessage: { status: "not delivered", failureReason: "the owner has unsubscribed" },
     });
+  });
+
+  test("waits for the budget, of which a tenth is left to others", async () => {
+    const { sent, row } = await toldBut(async (org) => {
+      const budget = { hour: 20, day: 1_000 };
+      await organizations.setMailBudget(org, budget);
+      expect(await takeCopies(org, 18, budget, new Date())).toBeUndefined();
+    });
+    expect([sent, row && waitsForOf(row, new Date())?.reason]).toEqual([[], "budget of e-mails is used up"]);
   });
 
   test("tells only what the channels still want told, or all of it if told by hand", async () => {

@@ -406,7 +406,7 @@ const fill = async (org: number, groups: readonly (Group | undefined)[]): Promis
 describe("writers at the same time", () => {
   test("leave exact totals, whichever writes were refused", async () => {
     const org = newOrganization();
-    const reserved = await fill(org, Array(60).fill(anyGroup));
+    const reserved = await fill(org, Array(20).fill(anyGroup));
     const flip = async ({ id }: Known): Promise<boolean> => {
       const flipped = emails.change(org, id, { from: anyGroup, to: { ...anyGroup, isActive: false } });
       return table.transact(emails.writes(org, [flipped])).then(
@@ -428,21 +428,21 @@ describe("writers at the same time", () => {
     const readers = Array.from({ length: 10 }, () =>
       emails.page(org, { limit: 100, offset: 0, matches: (group) => group.isActive }),
     );
-    const some = reserved.slice(0, 30);
+    const some = reserved.slice(0, 10);
     // On a busy machine so many conflicts can take longer than the six seconds that people wait.
-    const results = await withTimeOf(60_000, () =>
+    const results = await withTimeOf(150_000, () =>
       Promise.all([
         Promise.all([...some, ...some].map(flip)),
-        Promise.all(Array.from({ length: 20 }, insert)),
+        Promise.all(Array.from({ length: 10 }, insert)),
         Promise.all(some.map(removal)),
       ]),
     );
     await Promise.all(readers);
     const done = results.map((each) => each.filter(Boolean).length);
     const [flipped = 0, inserted = 0, removed = 0] = done;
-    expect(flipped + removed).toBe(30); // each of the thirty was flipped once or removed, never both
+    expect(flipped + removed).toBe(10); // each of the ten was flipped once or removed, never both
     const page = await emails.page(org, { limit: 100, offset: 0 });
-    expect(page.total).toBe(60 + inserted - removed);
+    expect(page.total).toBe(20 + inserted - removed);
     expect(page.items.length).toBe(page.total);
     expect(emails.sum(page.directory, (group) => !group.isActive)).toBe(flipped);
   });

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { startReceiver as startHttpReceiver } from "../../local/harness/receiver.ts";
 import { eventually } from "./eventually.ts";
 
 /** A received request; `at` is when it came, in milliseconds since the epoch. */
@@ -12,32 +11,21 @@ export type Receiver = { url: string; close: () => Promise<void> };
  * status (default 204); `GET /<inbox>` gives the kept requests as JSON, with bodies in base64.
  */
 export const startReceiver = async (): Promise<Receiver> => {
-  const inboxes = new Map<string, Received[]>();
-  const server = createServer(async (request, response) => {
-    const url = new URL(request.url ?? "/", "http://receiver");
-    const inbox = inboxes.get(url.pathname) ?? [];
-    if (request.method === "GET") {
-      const kept = inbox.map(({ at, headers, body }) => ({ at, headers, body: body.toString("base64") }));
+  const { origin, requests, close } = await startHttpReceiver({
+    respond: ({ method, url = "/" }, response) => {
+      const { pathname, searchParams } = new URL(url, "http://receiver");
+      if (method !== "GET") return response.writeHead(Number(searchParams.get("status") ?? 204)).end();
+      const kept = requests
+        .filter((each) => each.method !== "GET" && each.path.split("?")[0] === pathname)
+        .map(({ receivedAt, headers, body }) => ({
+          at: receivedAt.getTime(),
+          headers,
+          body: body.toString("base64"),
+        }));
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(kept));
-      return;
-    }
-    const received = {
-      at: Date.now(),
-      headers: request.headers as Record<string, string>,
-      body: await read(request),
-    };
-    inboxes.set(url.pathname, [...inbox, received]);
-    response.writeHead(Number(url.searchParams.get("status") ?? 204)).end();
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { url: origin, close };
 };
 
 /** The requests that an inbox has received, oldest first. */
@@ -53,9 +41,3 @@ export const waitForRequests = (inbox: string, count: number): Promise<Received[
     () => receivedAt(inbox),
     (received) => received.length === count,
   );
-
-const read = async (request: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-};
