@@ -159,7 +159,7 @@ test("a waiting invocation works on later messages and deletes them", async () =
   waiting.get(1)?.resolve();
   await until(() => outcomes.length === 1);
   expect(outcomes).toEqual(["done"]);
-  // A message that were not deleted would be handed over before this one, or with it.
+  // A message that had not been deleted would come again before this one, or with it.
   await send(bodyOf(9));
   await until(() => handled.includes(9));
   expect(handled.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);

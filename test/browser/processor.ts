@@ -30,8 +30,8 @@ const fixedWork = `new Promise((resolve) => setTimeout(() => {
 const quietMilliseconds = 8;
 
 /**
- * The milliseconds of the processor that a page takes for a turn, on the quiet machine. On others they are compared with the fixed work, which
- * a slow or busy machine slows down as much.
+ * The processor time of a turn of a page in milliseconds, as it would be on the quiet machine on which the limits were set. What is measured is
+ * scaled by the fixed work, which a slow or busy machine slows down as much.
  */
 export const processorTime = async (page: Page, work: Work, turns: readonly Turn[]): Promise<number> => {
   const session = await page.context().newCDPSession(page);

@@ -92,7 +92,7 @@ describe("a link that programs changed on its way", () => {
     for (const change of [
       (link: string) => link.replace("#", "%23"),
       (link: string) => `${link}?utm_source=mail`,
-      // A bracket that was taken for a part of it.
+      // A mail program took the bracket behind the link for a part of it.
       (link: string) => `${link}>`,
     ]) {
       const user = await createUser((await createOrganization()).id);

@@ -20,7 +20,7 @@ const workers = useWorkers({ breached: { "killed.example": {}, "many.example": m
 
 test("findings of killed and late workers come once, and none is missing", async () => {
   const read = await readScansOfKilledWorkers(workers, "killed.example", 4);
-  // Fewer are once in a million runs.
+  // Chance gives fewer once in a million runs.
   expect(read.findings).toBeGreaterThan(3);
   expect(read.entries).toBeGreaterThan(6);
 });

@@ -13,7 +13,7 @@ import { writeAssembly } from "./template.ts";
 
 const entry = join(import.meta.dirname, "../../local/start.ts");
 
-/** A small stack: that `npm start` synthesizes the service's, the service of other tests shows. */
+/** A small stack. The service that other tests share is synthesized by `npm start`. */
 const assembly = writeAssembly({
   Api: { Type: "AWS::ApiGateway::RestApi", Properties: {} },
   Stage: { Type: "AWS::ApiGateway::Stage", Properties: { StageName: "api" } },

@@ -28,7 +28,7 @@ import { reply, startUpstream, type UpstreamServer } from "../monitoring/hibp/up
 
 export { invocation, logger, takeMessages };
 
-/** What the HIBP server answers. A test may change it at any time, all but the first two for itself alone. */
+/** What the HIBP server answers. A test may change it at any time. After each test all but `breached` and `accounts` are reset. */
 type Answers = {
   /** Domain → index of an address → names of the breaches that it is in. Other domains are not covered. */
   breached: Record<string, Record<number, string[]>>;

@@ -71,7 +71,7 @@ describe.concurrent("by itself", () => {
       domainId,
     } = await createOrganization({ "scan-every": "day" }, { domain, apiUrl: service.apiUrl });
     await api.post("/emails", { email: `a@${domain}`, domainId });
-    // On a busy machine a day has passed before the address is added, and the first scan finds nothing.
+    // On a busy machine a day may pass before the address is added. The first scan then finds nothing.
     const scans = await eventually(
       () => completed(api, "scheduled"),
       (some) => some.some(({ newBreachesFound }) => newBreachesFound > 0),

@@ -142,8 +142,8 @@ test("a deletion ends access and scan at once, and deletes all of it even if cut
     (count) => count > 0,
   );
 
-  // The sweep of the service deletes rows after five seconds, which a busy machine takes for the next steps. So the deletion begins an
-  // hour later for it than for this test.
+  // The service's sweep would delete rows after five seconds, before the next steps are done on a busy machine. So the row tells the sweep
+  // that the deletion begins an hour later.
   const waitSeconds = -3_600;
   const holdSweep = (): Promise<unknown> =>
     table.update(keys.organization(org), {

@@ -34,8 +34,8 @@ const minute = 60 * second;
 const settings = { redispatchSeconds: 300, waitingSeconds: 150, longestWaitSeconds: 3_600 };
 
 /**
- * How the receiver of each channel answers (a status, or 0 for a connection that is reset), which of the events it gets (one of `every`),
- * and until which minute of thirty.
+ * By channel: how its receiver answers (a status, or 0 for a connection that is reset), how many events there are for each that it gets
+ * (`every`), and the minute, of thirty, after which it gets no more.
  */
 const plans: Record<
   string,
