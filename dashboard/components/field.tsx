@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext, type JSX, type TargetedEvent } from "preact";
-import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
+import { useContext, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sentenceAbout } from "../text/problem.ts";
 
 /** What the service refuses about a field of the form. */
@@ -21,7 +21,8 @@ function useProblem(label: string, name: string, missing = `${label} is missing.
   const [problem, setProblem] = useState<string>();
   const control = useRef<Control>(null);
   const refused = useContext(FieldProblem);
-  useEffect(() => {
+  // Layout effects run before the next key is handled, so that the focus never moves while somebody types.
+  useLayoutEffect(() => {
     if (refused?.name !== name) return;
     setProblem(sentenceAbout(label, refused.text));
     control.current?.focus();
@@ -75,8 +76,8 @@ type TextFieldProps = Omit<JSX.IntrinsicElements["input"], "label" | "name" | "o
 
 export function TextField({ label, hint, missing, beside, onInput, ...input }: TextFieldProps) {
   const { problem, control, onInvalid, clear } = useProblem(label, input.name, missing);
-  // A button beside it may have filled it.
-  useEffect(clear, [input.value]);
+  // A button beside it may have filled it. An effect after the frame would clear what Enter in that frame was told.
+  useLayoutEffect(clear, [input.value]);
   const attributes = {
     ...input,
     ref: control,
