@@ -36,10 +36,9 @@ describe("Alerts", () => {
     await next("Tickets");
     await next("14 characters");
     // The form is submitted before the frame that shows the last character, as by a quick Enter.
-    await page.evaluate(() => {
-      const secret = document.activeElement as HTMLInputElement;
-      secret.addEventListener("input", () => secret.form?.requestSubmit(), { once: true });
-    });
+    await page.evaluate(
+      "{ const it = document.activeElement; it.addEventListener('input', () => it.form.requestSubmit(), { once: true }); }",
+    );
     await page.keyboard.press("x");
     const tooShort = dialog.getByRole("alert").getByText("Secret must have at least 16 characters.");
     await tooShort.waitFor();
