@@ -129,12 +129,10 @@ type ReadOptions = { consistent?: boolean };
 /** The rows added up by attribute, `writes` included. */
 export const readSums = async (org: number, options: ReadOptions = {}): Promise<Map<string, number>> => {
   const sums = new Map<string, number>();
-  for (const { pk: _, sk: __, ...counts } of await table.queryWire({
-    pk: keys.counts(org, "").pk,
-    ...options,
-  })) {
-    for (const [name, value] of Object.entries(counts)) {
-      sums.set(name, (sums.get(name) ?? 0) + Number(value.N));
+  for (const row of await table.queryWire({ pk: keys.counts(org, "").pk, ...options })) {
+    // Copies of rows with a thousand attributes would take half of the time.
+    for (const name in row) {
+      if (name !== "pk" && name !== "sk") sums.set(name, (sums.get(name) ?? 0) + Number(row[name]?.N));
     }
   }
   return sums;
