@@ -1,6 +1,6 @@
 import * as organizations from "../access/organizations/organization.ts";
 import { chunk } from "../aws/table/chunk.ts";
-import { condition, exists, type Write } from "../aws/table/condition.ts";
+import { condition, exists } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind, listKinds, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import * as directories from "../lists/directory.ts";
@@ -19,12 +19,11 @@ const locksOf = (org: number): Key[] => [
 
 /**
  * Begins the deletion of an organization. From now on its requests are refused, no new work starts, and work in
- * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`). `also`: further writes of the
- * transaction.
+ * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`).
  */
-export const begin = async (org: number, also?: readonly Write[]): Promise<"begun" | "unknown"> => {
+export const begin = async (org: number): Promise<"begun" | "unknown"> => {
   if ((await organizations.get(org)) === undefined) return "unknown";
-  await organizations.markDeleting(org, also);
+  await organizations.markDeleting(org);
   for (const key of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(key);
   for (const key of locksOf(org)) await table.remove(key);
   return "begun";

@@ -223,7 +223,7 @@ describe("while all other endpoints work", () => {
     });
     expect((await findings.list(org, { limit: 10, offset: 0 })).total).toBe(found);
     const stack = { outputs: {}, isLocal: true };
-    expect(await domainCommands["domain list"]?.run({ org: String(org) }, stack, [])).toMatchObject({
+    expect(await domainCommands["domain list"]?.run({ org: String(org) }, stack)).toMatchObject({
       domains: scannedBy.toReversed().map((how) => ({ scannedBy: how })),
     });
 

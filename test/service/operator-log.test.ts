@@ -1,7 +1,6 @@
 import { userInfo } from "node:os";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { commands } from "../../bin/admin/commands.ts";
-import * as operatorLog from "../../shared/access/operators/log.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { intercept } from "../aws/table/intercept.ts";
@@ -43,16 +42,14 @@ describe("the operators' log", () => {
     );
   });
 
-  test("has no entry of what lists, is refused, or was done before", async () => {
-    const { id: key } = await admin("key create", { org, label: "Export" });
-    await admin("key revoke", { org, key });
+  test("has no entry of what only looks, and one of what is refused", async () => {
     const before = await list();
-    await admin("key revoke", { org, key });
     await admin("key list", { org });
     await admin("check", { org });
-    await expect(admin("user remove", { org, user: 999_999 })).rejects.toThrow(/no user/);
-    await expect(admin("user create", { org, email: "ada@demo.example" })).rejects.toThrow(/already has/);
+    await admin("finding acknowledge", { org, all: "", "dry-run": "" });
     expect(await list()).toEqual(before);
+    await expect(admin("user remove", { org, user: 999_999 })).rejects.toThrow(/no user/);
+    expect((await list()).slice(1)).toEqual(before);
   });
 
   test("pages by time, and other organizations' entries are not shown", async () => {
@@ -69,30 +66,18 @@ describe("the operators' log", () => {
     expect(theirs.length).toBeGreaterThan(0);
   });
 
-  test("an act that dies before it is done leaves no entry, and none is done without one", async () => {
-    const died = new Error("died");
-    const entries = () => operatorLog.list({ organizationId: org, limit: 1_000 });
-    const before = await entries();
+  test("no act is done without an entry", async () => {
     const restore = intercept("initialize", (next, { commandName }) => async (sent) => {
-      if (/^TransactWrite/.test(commandName ?? "")) throw died;
+      if (/^Put/.test(commandName ?? "")) throw new Error("died");
       return next(sent);
     });
-    await expect(admin("org billing", { org, status: "active" })).rejects.toBe(died);
+    await expect(admin("org billing", { org, status: "active" })).rejects.toThrow("died");
     restore();
-    expect(await entries()).toEqual(before);
     expect(await table.get(keys.organization(org))).toMatchObject({ billing: { status: "trial_expired" } });
   });
 
-  test("every act hands its entry to what it does", () => {
-    const acts = Object.entries(commands).filter(([, { isAct }]) => isAct === true);
-    for (const [name, { run }] of acts)
-      expect(run.toString().match(/\balso\b/g)?.length, name).toBeGreaterThan(1);
-  });
-
   test("every command either shows something or is logged", () => {
-    const reads = Object.entries(commands).filter(
-      ([, { isAct, isLongAct }]) => isAct !== true && isLongAct === undefined,
-    );
+    const reads = Object.entries(commands).filter(([, { isAct }]) => isAct === undefined);
     for (const [name] of reads) expect(name).toMatch(/ (list|show)$|^upstream test$/);
   });
 });

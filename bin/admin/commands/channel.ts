@@ -28,7 +28,7 @@ export const channelCommands: Commands = {
   "channel seal": {
     about: "Seals the urls and secrets of all channels with the newest key; exits 1 when one does not open.",
     flags: {},
-    isLongAct: () => true,
+    isAct: true,
     run: async () => {
       const total = { organizations: 0, sealed: 0, unchanged: 0, notOpened: [] as NotOpened[] };
       for (const { id: organizationId } of await organizations.list()) {
@@ -55,10 +55,10 @@ export const channelCommands: Commands = {
     about: "Sends a test alert to a channel, whatever it is notified of.",
     flags: { org: "required ID", channel: "required ID" },
     isAct: true,
-    run: async (flags, _, also) => {
+    run: async (flags) => {
       const organization = await findOrganization(flags);
       const channel = await findReceivingChannel(organization, parseId("channel", flags));
-      return { id: await byHand.sendTest(organization.id, channel, also), channelId: channel.id };
+      return { id: await byHand.sendTest(organization.id, channel), channelId: channel.id };
     },
   },
 };

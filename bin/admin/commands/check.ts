@@ -8,7 +8,7 @@ export const checkCommand: Commands = {
     about:
       "Compares an organization's rows with each other; exits 1 when there are differences; --repair repairs them.",
     flags: { org: "required ID", repair: "switch" },
-    isLongAct: ({ repair }) => repair !== undefined,
+    isAct: ({ repair }) => repair !== undefined,
     run: async (flags) => {
       const { id } = await findOrganization(flags);
       const progress = (kind: string, done: number, total: number): void =>

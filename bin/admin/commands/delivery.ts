@@ -22,7 +22,7 @@ export const deliveryCommands: Commands = {
     about:
       "Sends a delivery again at once; with --channel all that were given up of a channel, within about two minutes.",
     flags: { org: "required ID", delivery: "optional ID", channel: "optional ID|owners" },
-    isLongAct: () => true,
+    isAct: true,
     run: async (flags) => {
       if ((flags.delivery === undefined) === (flags.channel === undefined)) {
         throw new CommandError(

@@ -24,7 +24,7 @@ const others: Commands = {
 };
 // biome-ignore lint/suspicious/noExplicitAny: every command has its own result
 const act = (stack: Stack, command: string, flags: Flags): Promise<any> | undefined =>
-  others[command]?.run(flags, stack, []);
+  others[command]?.run(flags, stack);
 
 export const deploymentCommands: Commands = {
   "deployment test": {
@@ -32,7 +32,7 @@ export const deploymentCommands: Commands = {
       "Tests a deployment with an organization of its own, which it deletes again, in about ten minutes; exits 1 when a check fails. --webhook receives alerts; --api is the base of the API if clients do not use that of the output ApiUrl.",
     flags: { webhook: "optional URL", api: "optional URL" },
     privateFlags: ["webhook"],
-    isLongAct: () => true,
+    isAct: true,
     run: async (flags, stack): Promise<Report> => {
       const ending = new AbortController();
       const end = (): void => ending.abort(new Error("the command was ended"));

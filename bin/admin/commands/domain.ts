@@ -19,13 +19,13 @@ const setVerified = (verified: boolean, about: string): Command => ({
   about,
   flags: { org: "required ID", domain: "required ID", ...(verified && { force: "switch" as const }) },
   isAct: true,
-  run: async (flags, stack, also) => {
+  run: async (flags, stack) => {
     const { id: org } = await findOrganization(flags);
     const id = parseId("domain", flags);
     const domain = verified ? await domains.get(org, id) : undefined;
     if (domain !== undefined) await expectNotVerifiedElsewhere(org, domain.name, flags, stack);
     try {
-      await domains.setVerified(org, id, verified, also);
+      await domains.setVerified(org, id, verified);
     } catch (error) {
       // The domain does not exist. A refused transaction is something else: others kept changing the domain.
       throw error instanceof table.ConditionFailed ? notFound("domain", id) : error;
@@ -61,7 +61,7 @@ export const domainCommands: Commands = {
       "Adds a domain; addresses of it can be monitored once it is verified. Public suffixes and providers of mailboxes need --force, and with --verified names of another organization.",
     flags: { org: "required ID", name: "required NAME", verified: "switch", force: "switch" },
     isAct: true,
-    run: async (flags, stack, also) => {
+    run: async (flags, stack) => {
       const { id: org } = await findOrganization(flags);
       const name = parse("name", domainName, flags.name);
       const refusal = flags.force === undefined ? refusalOf(name) : undefined;
@@ -69,7 +69,7 @@ export const domainCommands: Commands = {
         throw new CommandError(`--name: ${name} ${refusal}; --force adds it all the same.`);
       }
       if (flags.verified !== undefined) await expectNotVerifiedElsewhere(org, name, flags, stack);
-      const domain = await domains.create(org, { name, verified: flags.verified !== undefined }, { also });
+      const domain = await domains.create(org, { name, verified: flags.verified !== undefined });
       if (domain === "exists") {
         throw new CommandError(
           `The organization already has the domain ${name}: "domain list --org ${org}" shows it.`,

@@ -13,7 +13,7 @@ export const emailCommands: Commands = {
   "email import": {
     about: "Adds the addresses of a file, one address a line.",
     flags: { org: "required ID", file: "required FILE" },
-    isLongAct: () => true,
+    isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       return importEmails(org, await readText(parsePath("file", flags.file)));

@@ -10,7 +10,7 @@ export const eraseCommand: Commands = {
     about:
       "Erases an e-mail address from every row of every organization, and says what was where; --dry-run only says it. It reads the whole table.",
     flags: { email: "required ADDRESS", "dry-run": "switch" },
-    isLongAct: (flags) => flags["dry-run"] === undefined,
+    isAct: (flags) => flags["dry-run"] === undefined,
     privateFlags: ["email"],
     run: async (flags) => {
       const address = parse("email", emailAddress, flags.email);

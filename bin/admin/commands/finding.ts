@@ -33,12 +33,15 @@ const flags = {
   "dry-run": "switch",
 } as const;
 
+/** A dry run only counts. */
+const isAct = (given: Flags): boolean => given["dry-run"] === undefined;
+
 export const findingCommands: Commands = {
   "finding acknowledge": {
     about: "Acknowledges findings: those with given ids, those that match all given filters, or --all.",
     flags: { ...flags, resolution: `optional ${oneOf(resolution)}` },
-    isAct: true,
-    run: async (flags, _, also) => {
+    isAct,
+    run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const request = {
         ...readRequest(flags),
@@ -46,7 +49,7 @@ export const findingCommands: Commands = {
       };
       if (flags["dry-run"] !== undefined)
         return { matching: await acknowledgements.countMatching(org, request) };
-      const { id } = await acknowledgements.request(org, request, administrator, also);
+      const { id } = await acknowledgements.request(org, request, administrator);
       return untilEnded(
         () => acknowledgements.get(org, id),
         ({ acknowledged, matching }) => `${acknowledged} of ${matching} acknowledged`,
@@ -58,13 +61,13 @@ export const findingCommands: Commands = {
     about:
       "Reopens acknowledged findings: those with given ids, those that match all given filters, or --all.",
     flags,
-    isAct: true,
-    run: async (flags, _, also) => {
+    isAct,
+    run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const request = readRequest(flags);
       if (flags["dry-run"] !== undefined)
         return { matching: await acknowledgements.countMatching(org, request, "reopen") };
-      const { id } = await acknowledgements.request(org, request, administrator, also);
+      const { id } = await acknowledgements.request(org, request, administrator);
       return untilEnded(
         () => acknowledgements.getReopening(org, id),
         ({ reopened, matching }) => `${reopened} of ${matching} reopened`,

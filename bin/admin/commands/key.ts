@@ -8,9 +8,9 @@ export const keyCommands: Commands = {
     about: "Creates an API key and prints it, this once.",
     flags: { org: "required ID", label: "required TEXT" },
     isAct: true,
-    run: async (flags, _, also) => {
+    run: async (flags) => {
       const { id: org } = await findOrganization(flags);
-      const created = await apiKeys.create(org, parseName("label", flags.label), administrator, () => also);
+      const created = await apiKeys.create(org, parseName("label", flags.label), administrator);
       return { ...shown(created), key: created.key };
     },
   },
@@ -26,10 +26,10 @@ export const keyCommands: Commands = {
     about: "Revokes an API key: the next request with it is refused.",
     flags: { org: "required ID", key: "required ID" },
     isAct: true,
-    run: async (flags, _, also) => {
+    run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("key", flags);
-      if ((await apiKeys.revoke(org, id, administrator, also)) === "unknown") throw notFound("key", id);
+      if ((await apiKeys.revoke(org, id, administrator)) === "unknown") throw notFound("key", id);
       return { id, revoked: true };
     },
   },

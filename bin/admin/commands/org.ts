@@ -45,7 +45,7 @@ export const orgCommands: Commands = {
       "scan-every": `optional ${oneOf(scanFrequency)}`,
     },
     isAct: true,
-    run: async (flags, stack, also) => {
+    run: async (flags, stack) => {
       const paid: Billing = {
         status: "active",
         trialEndsAt: null,
@@ -62,7 +62,7 @@ export const orgCommands: Commands = {
         billing: { ...withStatus(paid, status, new Date()), ...billingTerms(flags) },
         scanEvery: parse("scan-every", scanFrequency, flags["scan-every"] ?? "day"),
       };
-      const organization = await organizations.create(input, also);
+      const organization = await organizations.create(input);
       try {
         const { id, scanEvery } = organization;
         await organizations.setScanFrequency(id, scanEvery, await schedule(id, scanEvery, stack.outputs));
@@ -88,7 +88,7 @@ export const orgCommands: Commands = {
     about:
       "Writes all that is of an organization into a new file, one JSON object a line, without keys, hashes, webhook secrets and urls.",
     flags: { org: "required ID", file: "required FILE" },
-    isLongAct: () => true,
+    isAct: true,
     run: async (flags) => {
       const organization = await findOrganization(flags);
       const file = parsePath("file", flags.file);
@@ -99,7 +99,7 @@ export const orgCommands: Commands = {
     about: "Deletes an organization with all that is of it, for good; --name is its name.",
     flags: { org: "required ID", name: "required NAME" },
     isAct: true,
-    run: async (flags, stack, also) => {
+    run: async (flags, stack) => {
       const org = parseId("org", flags);
       // `findOrganization` would not find an organization whose deletion has begun and has to be repeated.
       const organization = await organizations.get(org);
@@ -109,7 +109,7 @@ export const orgCommands: Commands = {
           `--name must be the name of organization ${org}, as "org show --org ${org}" prints it: all of it is deleted for good.`,
         );
       }
-      if ((await deletion.begin(org, also)) === "unknown") throw noOrganization(org);
+      if ((await deletion.begin(org)) === "unknown") throw noOrganization(org);
       await unschedule(org, stack.outputs);
       return { id: org, deleting: true };
     },
@@ -123,11 +123,11 @@ export const orgCommands: Commands = {
       "seat-allowance": "optional N|none",
     },
     isAct: true,
-    run: async (flags, _, also) => {
+    run: async (flags) => {
       const { id, billing } = await findOrganization(flags);
       const status = parse("status", billingStatus, flags.status);
       const changed = { ...withStatus(billing, status, new Date()), ...billingTerms(flags) };
-      await organizations.setBilling(id, changed, also);
+      await organizations.setBilling(id, changed);
       return { id, billing: shownBilling(changed) };
     },
   },
@@ -135,10 +135,10 @@ export const orgCommands: Commands = {
     about: `Sets how many copies of alerts go out by e-mail in an hour and in a day; ${defaultMailBudget.hour} and ${defaultMailBudget.day} unless set.`,
     flags: { org: "required ID", hour: "required N", day: "required N" },
     isAct: true,
-    run: async (flags, _, also) => {
+    run: async (flags) => {
       const { id } = await findOrganization(flags);
       const mailBudget = { hour: parseNumber("hour", flags.hour), day: parseNumber("day", flags.day) };
-      await organizations.setMailBudget(id, mailBudget, also);
+      await organizations.setMailBudget(id, mailBudget);
       return { id, mailBudget };
     },
   },
@@ -147,7 +147,7 @@ export const orgCommands: Commands = {
       "Sets how people sign in: by any way, or by the identity provider alone, beside links that the operator makes.",
     flags: { org: "required ID", by: `required ${oneOf(waysIn)}` },
     isAct: true,
-    run: async (flags, stack, also) => {
+    run: async (flags, stack) => {
       const { id } = await findOrganization(flags);
       const by = parse("by", waysIn, flags.by);
       if (by === "provider" && stack.outputs.OidcIssuer === undefined) {
@@ -155,7 +155,7 @@ export const orgCommands: Commands = {
           "No identity provider is set up: deploy with -c oidcIssuer and -c oidcClientId first.",
         );
       }
-      await organizations.setSignIn(id, by === "provider" ? by : undefined, also);
+      await organizations.setSignIn(id, by === "provider" ? by : undefined);
       return { id, signIn: by };
     },
   },

@@ -21,10 +21,10 @@ export const passkeyCommands: Commands = {
       "Removes a passkey of a user, who is told by e-mail within ten minutes. The next sign-in with it is refused; sessions go on.",
     flags: { org: "required ID", user: "required ID", passkey: "required ID" },
     isAct: true,
-    run: async (flags, _, also) => {
+    run: async (flags) => {
       const { org, user } = await findUser(flags);
       const id = parse("passkey", passkeyId, flags.passkey);
-      if ((await remove(org, user.id, id, also)) === "unknown")
+      if ((await remove(org, user.id, id)) === "unknown")
         throw new CommandError(
           `The user has no passkey ${id}: "passkey list --org ${org} --user ${user.id}" lists those that there are.`,
         );

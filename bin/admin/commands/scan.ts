@@ -30,10 +30,10 @@ export const scanCommands: Commands = {
     about: "Sets how often the organization is scanned.",
     flags: { org: "required ID", every: `required ${oneOf(scanFrequency)}` },
     isAct: true,
-    run: async (flags, stack, also) => {
+    run: async (flags, stack) => {
       const { id } = await findOrganization(flags);
       const every = parse("every", scanFrequency, flags.every);
-      await organizations.setScanFrequency(id, every, await schedule(id, every, stack.outputs), also);
+      await organizations.setScanFrequency(id, every, await schedule(id, every, stack.outputs));
       return { id, scanEvery: every };
     },
   },

@@ -8,9 +8,9 @@ export const sessionCommands: Commands = {
       "Creates a session of a user, which ends after 30 days or 7 days without a request, and prints its cookie, this once. People sign in to the dashboard instead: this is for tests of the API.",
     flags: { org: "required ID", user: "required ID" },
     isAct: true,
-    run: async (flags, stack, also) => {
+    run: async (flags, stack) => {
       const { org, user } = await findUser(flags);
-      const { id, value, expiresAt } = await sessions.create(org, user, also);
+      const { id, value, expiresAt } = await sessions.create(org, user);
       return {
         id,
         userId: user.id,
@@ -32,10 +32,10 @@ export const sessionCommands: Commands = {
     about: "Ends a session.",
     flags: { org: "required ID", session: "required ID" },
     isAct: true,
-    run: async (flags, _, also) => {
+    run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("session", flags);
-      if ((await sessions.revoke(org, id, also)) === "unknown") throw notFound("session", id);
+      if ((await sessions.revoke(org, id)) === "unknown") throw notFound("session", id);
       return { id, revoked: true };
     },
   },

@@ -10,11 +10,11 @@ export const teamCommands: Commands = {
     about: "Creates a team.",
     flags: { org: "required ID", name: "required NAME" },
     isAct: true,
-    run: async (flags, _, also) => {
+    run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const name = parseName("name", flags.name);
       try {
-        return await teams.create(org, name, administrator, also);
+        return await teams.create(org, name, administrator);
       } catch (error) {
         if (!(error instanceof Refusal) || error.refusal !== "teamExists") throw error;
         throw new CommandError(

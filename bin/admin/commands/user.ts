@@ -17,7 +17,7 @@ export const userCommands: Commands = {
       role: `optional ${oneOf(role)}`,
     },
     isAct: true,
-    run: async (flags, _, also) => {
+    run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const email = parse("email", emailAddress, flags.email);
       const input = {
@@ -25,7 +25,7 @@ export const userCommands: Commands = {
         name: flags.name === undefined ? null : parseName("name", flags.name),
         role: parse("role", role, flags.role ?? "admin"),
       };
-      const user = await users.create(org, input, { also: () => also });
+      const user = await users.create(org, input);
       if (user === "exists") {
         throw new CommandError(
           `The organization already has a user ${email}: "user list --org ${org}" shows it.`,
@@ -46,7 +46,7 @@ export const userCommands: Commands = {
     about: "Makes a link with which a user can sign in to the dashboard, once and within 15 minutes.",
     flags: { org: "required ID", user: "required ID" },
     isAct: true,
-    run: async (flags, stack, also) => {
+    run: async (flags, stack) => {
       const {
         org,
         user: { id, email },
@@ -54,7 +54,6 @@ export const userCommands: Commands = {
       const { token, expiresAt } = await links.create(
         { email, organizationId: org, userId: id, by: "operator" },
         links.lifetimes.link,
-        also,
       );
       return { id, email, expiresAt, url: links.urlOf(stack.outputs.DashboardUrl ?? "", token) };
     },
@@ -63,12 +62,10 @@ export const userCommands: Commands = {
     about: "Removes a user and ends the user's sessions. The last admin stays unless --force is given.",
     flags: { org: "required ID", user: "required ID", force: "switch" },
     isAct: true,
-    run: async (flags, _, also) => {
+    run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("user", flags);
-      const outcome = await users
-        .remove(org, id, { force: flags.force !== undefined, also })
-        .catch(whyNotRemoved);
+      const outcome = await users.remove(org, id, { force: flags.force !== undefined }).catch(whyNotRemoved);
       if (outcome === "unknown") throw notFound("user", id);
       return { id, removed: true, alreadyRemoved: outcome === "already" };
     },

@@ -68,15 +68,8 @@ const listed = (row: ApiKey): ListedKey => ({
 });
 
 /**
- * Revokes a key: the very next request with it is refused. Revoking it again changes nothing. `also`: further writes of the
- * transaction.
- */
-export const revoke = (
-  org: number,
-  id: number,
-  actor: Actor,
-  also: readonly Write[] = [],
-): Promise<"revoked" | "unknown"> =>
+ * Revokes a key: the very next request with it is refused. Revoking it again changes nothing. */
+export const revoke = (org: number, id: number, actor: Actor): Promise<"revoked" | "unknown"> =>
   withOptimisticRetry(async () => {
     const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });
     const row = rows.find((each) => each.id === id);
@@ -95,7 +88,6 @@ export const revoke = (
         summary: `Revoked the API key ${row.label}`,
         actor,
       }),
-      ...also,
     ]);
     return "revoked";
   });

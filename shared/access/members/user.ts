@@ -198,13 +198,12 @@ export const change = (
 /**
  * Removes a user. The user's sessions end with the same transaction, since the authorizer reads the user's row;
  * their rows are deleted afterwards, and repeating an interrupted call deletes the rest. `log` names who is
- * shown in the activity log; without it nothing is logged. `also` are further writes of the transaction. Refuses
- * `lastAdmin` unless `force`.
+ * shown in the activity log; without it nothing is logged. Refuses `lastAdmin` unless `force`.
  */
 export const remove = async (
   org: number,
   id: number,
-  { log, force = false, also = [] }: { log?: Actor; force?: boolean; also?: readonly Write[] } = {},
+  { log, force = false }: { log?: Actor; force?: boolean } = {},
 ): Promise<"removed" | "already" | "unknown"> => {
   const result = await withOptimisticRetry(async () => {
     const user = await get(org, id);
@@ -216,7 +215,6 @@ export const remove = async (
       { update: keys.user(org, id), set: { removed: true }, remove: ["passkeys"], if: asRead(user) },
       { delete: keys.signInAddress(user.email, org) },
       ...check,
-      ...also,
       ...(log && slot
         ? activity.writes(org, slot, {
             action: "member.removed",

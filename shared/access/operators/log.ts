@@ -1,6 +1,5 @@
-/** What operators did with the admin command line: one row for each act. */
+/** What operators asked for with the admin command line: one row for each act. */
 import { randomBytes } from "node:crypto";
-import type { Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 
@@ -25,11 +24,8 @@ const rowOf = (entry: NewEntry): Key & OperatorEntry => {
   return { ...keys.operatorEntry(at, randomBytes(6).toString("hex")), at, ...entry };
 };
 
-/** The write that logs an act, for the act's first transaction. An act that changes nothing leaves no entry. */
-export const entryWrite = (entry: NewEntry): Write => ({ put: rowOf(entry) });
-
-/** Logs an act that consists of many writes, before it begins. */
-export const logBefore = (entry: NewEntry): Promise<void> => table.put(rowOf(entry));
+/** Logs an act before it begins, so that none is done without an entry. An act that is refused has one too. */
+export const add = (entry: NewEntry): Promise<void> => table.put(rowOf(entry));
 
 /** Entries, newest first, before the time `before`; of one organization if `organizationId` is given. */
 export const list = async ({

@@ -1,5 +1,5 @@
 import type { MailBudget } from "../../aws/mail/budget.ts";
-import { absent, type Change, exists, type Write } from "../../aws/table/condition.ts";
+import { absent, type Change, exists } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
@@ -25,11 +25,11 @@ export type Organization = {
   deletingSince?: string;
 };
 
-/** `also`, here and below: further writes of the transaction. */
-export const create = async (
-  input: { name: string; billing: Billing; scanEvery: ScanFrequency },
-  also: readonly Write[] = [],
-): Promise<Organization> => {
+export const create = async (input: {
+  name: string;
+  billing: Billing;
+  scanEvery: ScanFrequency;
+}): Promise<Organization> => {
   const organization = {
     id: await drawId("ORGANIZATION"),
     createdAt: new Date().toISOString(),
@@ -40,7 +40,6 @@ export const create = async (
   await table.transact([
     { put: { ...keys.organization(id), ...organization }, if: absent },
     { put: { ...keys.organizations(id), id }, if: absent },
-    ...also,
   ]);
   return organization;
 };
@@ -74,30 +73,21 @@ export const existing = async (org: number): Promise<Organization> => {
 const missing = (org: number): Error => new Error(`Organization ${org} does not exist`);
 
 /** Throws if the organization does not exist. */
-const change = async (
-  org: number,
-  made: Pick<Change, "set" | "remove">,
-  also: readonly Write[] = [],
-): Promise<void> => {
-  const update = { update: keys.organization(org), ...made, if: exists };
-  const { written } = await table.attempt(table.transact([update, ...also]));
+const change = async (org: number, made: Pick<Change, "set" | "remove">): Promise<void> => {
+  const { written } = await table.attempt(table.update(keys.organization(org), { ...made, if: exists }));
   if (!written) throw missing(org);
 };
 
 /** Throws if the organization does not exist. */
-export const setBilling = (org: number, billing: Billing, also?: readonly Write[]): Promise<void> =>
-  change(org, { set: { billing } }, also);
+export const setBilling = (org: number, billing: Billing): Promise<void> => change(org, { set: { billing } });
 
 /** Throws if the organization does not exist. */
-export const setMailBudget = (org: number, mailBudget: MailBudget, also?: readonly Write[]): Promise<void> =>
-  change(org, { set: { mailBudget } }, also);
+export const setMailBudget = (org: number, mailBudget: MailBudget): Promise<void> =>
+  change(org, { set: { mailBudget } });
 
 /** Throws if the organization does not exist. */
-export const setSignIn = (
-  org: number,
-  signIn: "provider" | undefined,
-  also?: readonly Write[],
-): Promise<void> => change(org, signIn === undefined ? { remove: ["signIn"] } : { set: { signIn } }, also);
+export const setSignIn = (org: number, signIn: "provider" | undefined): Promise<void> =>
+  change(org, signIn === undefined ? { remove: ["signIn"] } : { set: { signIn } });
 
 /**
  * Notes how often an organization is scanned, and when the first of these scans begins (ISO 8601). Throws if the
@@ -107,8 +97,7 @@ export const setScanFrequency = (
   org: number,
   scanEvery: ScanFrequency,
   firstScanAt: string | null,
-  also?: readonly Write[],
-): Promise<void> => change(org, { set: { scanEvery, firstScanAt } }, also);
+): Promise<void> => change(org, { set: { scanEvery, firstScanAt } });
 
 export const scanPeriodMilliseconds = { day: 86_400_000, week: 7 * 86_400_000 } as const;
 
@@ -125,9 +114,7 @@ export const nextScanAt = (
 };
 
 /** Marks an organization as being deleted. The deletion is due at once, even if this machine's clock is ahead. */
-export const markDeleting = (org: number, also?: readonly Write[]): Promise<void> =>
-  change(
-    org,
-    { set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() } },
-    also,
-  );
+export const markDeleting = (org: number): Promise<void> =>
+  change(org, {
+    set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() },
+  });

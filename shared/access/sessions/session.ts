@@ -74,15 +74,14 @@ export const prepare = async (
 
 /**
  * Creates a session of a user, for an operator. Throws `TransactionRefused` when the user does not exist or was
- * removed. `also`: further writes of the transaction.
+ * removed.
  */
 export const create = async (
   org: number,
   user: { id: number; email: string },
-  also: readonly Write[] = [],
 ): Promise<{ id: number; value: string; expiresAt: string }> => {
   const { session, value, writes } = await prepare(org, user, { byOperator: true });
-  await table.transact([...writes, ...also]);
+  await table.transact(writes);
   return { id: session.id, value, expiresAt: expiresAt(session) };
 };
 
@@ -108,14 +107,10 @@ export const get = (org: number, userId: number, hash: string): Promise<Session 
 export const end = (org: number, userId: number, hash: string): Promise<void> =>
   table.remove(keys.session(org, userId, hash));
 
-export const revoke = async (
-  org: number,
-  id: number,
-  also: readonly Write[] = [],
-): Promise<"revoked" | "unknown"> => {
+export const revoke = async (org: number, id: number): Promise<"revoked" | "unknown"> => {
   const row = (await rowsOf(org)).find((each) => each.id === id);
   if (row === undefined) return "unknown";
-  await table.transact([{ delete: { pk: row.pk, sk: row.sk } }, ...also]);
+  await table.remove(row);
   return "revoked";
 };
 

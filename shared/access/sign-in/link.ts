@@ -30,20 +30,16 @@ type Link = Bearer & { createdAt: string; expiresAt: number; by?: Voucher };
 /** The address of the page that redeems a link. The fragment is in no log of a server and in no Referer. */
 export const urlOf = (dashboardUrl: string, token: string): string => `${dashboardUrl}/sign-in#${token}`;
 
-/**
- * Creates a link. Only the hash of `token` is stored, so the caller must show `token` now. `also`: further writes of the
- * transaction.
- */
+/** Creates a link. Only the hash of `token` is stored, so the caller must show `token` now. */
 export const create = async (
   bearer: Bearer & { by?: Voucher },
   lifetimeSeconds: number,
-  also: readonly Write[] = [],
 ): Promise<{ token: string; expiresAt: string }> => {
   const token = mintLinkToken();
   const now = new Date();
   const expiresAt = Math.floor(now.getTime() / 1000) + lifetimeSeconds;
   const link: Link = { ...bearer, createdAt: now.toISOString(), [timeToLive]: expiresAt };
-  await table.transact([{ put: { ...keys.signInLink(hashOf(token)), ...link }, if: absent }, ...also]);
+  await table.transact([{ put: { ...keys.signInLink(hashOf(token)), ...link }, if: absent }]);
   return { token, expiresAt: new Date(expiresAt * 1000).toISOString() };
 };
 

@@ -1,5 +1,5 @@
 /** Removing a passkey, which needs no library. */
-import { asRead, type Write } from "../../aws/table/condition.ts";
+import { asRead } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as users from "../members/user.ts";
@@ -7,14 +7,8 @@ import { preparePasskeyNotice } from "./request.ts";
 
 /**
  * Removes a passkey of a user, who is told by e-mail: the very next sign-in by it is refused. "unknown": the user has none with this id.
- * `also`: further writes of the transaction.
  */
-export const remove = async (
-  org: number,
-  userId: number,
-  id: string,
-  also: readonly Write[] = [],
-): Promise<"removed" | "unknown"> => {
+export const remove = async (org: number, userId: number, id: string): Promise<"removed" | "unknown"> => {
   const user = await users.get(org, userId);
   const passkey = user?.passkeys?.[id];
   if (user === undefined || passkey === undefined) return "unknown";
@@ -25,7 +19,6 @@ export const remove = async (
     table.transact([
       { update: keys.user(org, userId), remove: [path], if: isThere },
       ...notices.map(({ write }) => write),
-      ...also,
     ]),
   );
   if (!written) return "unknown";

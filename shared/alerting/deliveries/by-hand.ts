@@ -2,7 +2,6 @@
 
 import * as queue from "../../aws/queue/queue.ts";
 import { chunk } from "../../aws/table/chunk.ts";
-import type { Write } from "../../aws/table/condition.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Channel } from "../channels/channel.ts";
@@ -22,17 +21,13 @@ const testEvent: AlertEvent = {
 
 /**
  * Sends a test event to a channel, whatever its notification flags say, and returns the id of the delivery.
- * The delivery is attempted and retried like any other. `also`: further writes of the transaction.
+ * The delivery is attempted and retried like any other.
  */
-export const sendTest = async (
-  org: number,
-  channel: Channel,
-  also: readonly Write[] = [],
-): Promise<number> => {
+export const sendTest = async (org: number, channel: Channel): Promise<number> => {
   const { writes, messages } = await raiseFor(org, [{ event: testEvent, channel }]);
   const [sending] = messages;
   if (sending === undefined) throw new Error("No delivery was created for the test event");
-  await table.transact([...deliveries.writes(org, writes), ...also]);
+  await table.transact(deliveries.writes(org, writes));
   // If SQS does not take the message, the re-dispatch sends it.
   await queue.send("deliveries", sending.message, sending).catch(() => {});
   return sending.message.deliveryId;

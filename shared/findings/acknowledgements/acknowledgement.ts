@@ -1,7 +1,7 @@
 /** Acknowledging or reopening many findings at once: a request in the table, which a worker carries out (work.ts). */
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import { absent, type Write } from "../../aws/table/condition.ts";
+import { absent } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
@@ -50,13 +50,12 @@ export const countMatching = async (
 
 /**
  * Requests that findings are acknowledged, or reopened where there is no `resolution`, and wakes a worker. Refuses `findingNotFound`
- * when an id is not the organization's, and `acknowledgementInProgress`. `also`: further writes of the transaction.
+ * when an id is not the organization's, and `acknowledgementInProgress`.
  */
 export const request = async (
   org: number,
   { ids, filter, resolution, reason }: Chosen & { resolution?: Resolution; reason?: string | undefined },
   by: Actor,
-  also: readonly Write[] = [],
 ): Promise<{ id: number; matching: number }> => {
   const purpose = resolution === undefined ? "reopen" : "acknowledge";
   // The slot first: its time is that of the request.
@@ -88,7 +87,6 @@ export const request = async (
       until: activity.untilOf(slot),
     },
     { put: { ...keys.acknowledgement(org, id), ...row }, if: absent },
-    ...also,
   ]);
   await wake(org, id).catch(() => {});
   return { id, matching };

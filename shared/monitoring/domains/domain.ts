@@ -13,12 +13,12 @@ export type { Domain, PlanState } from "./domain-row.ts";
 
 /**
  * Adds a domain. `proof`: its DNS record is looked up once a day from now on, and `proof` names who is shown in the activity log.
- * `also`, here and below: further writes of the transaction. "exists": the organization already has a domain of this name.
+ * "exists": the organization already has a domain of this name.
  */
 export const create = async (
   org: number,
   input: { name: string; verified: boolean },
-  { proof, also = [] }: { proof?: Actor; also?: readonly Write[] } = {},
+  { proof }: { proof?: Actor } = {},
 ): Promise<Domain | "exists"> => {
   const name = input.name.toLowerCase();
   if ((await table.get(keys.domainName(org, name))) !== undefined) return "exists";
@@ -47,7 +47,6 @@ export const create = async (
           actor: proof,
         })
       : []),
-    ...also,
   ];
   const created = await table.attempt(table.transact(writes));
   if (created.written) return domain;
@@ -82,12 +81,7 @@ export const list = (org: number): Promise<Domain[]> => table.query({ pk: keys.d
  * name is free for whoever proves it. A domain that loses its verification leaves the scan in progress for good, even if it is verified
  * again before the scan ends. Throws `ConditionFailed` when the domain does not exist.
  */
-export const setVerified = (
-  org: number,
-  id: number,
-  verified: boolean,
-  also: readonly Write[] = [],
-): Promise<void> =>
+export const setVerified = (org: number, id: number, verified: boolean): Promise<void> =>
   withOptimisticRetry(async () => {
     const domain = await get(org, id);
     if (domain === undefined || domain.removing === true) throw new table.ConditionFailed(undefined);
@@ -105,7 +99,6 @@ export const setVerified = (
         if: notRemoving,
       },
       ...release(org, domain, proven),
-      ...also,
     ]);
   });
 

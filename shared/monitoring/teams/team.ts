@@ -37,13 +37,8 @@ export const releaseName = (org: number, { name }: Pick<Team, "name">): Write =>
   delete: nameKey(org, name),
 });
 
-/** `also`: further writes of the transaction. Refuses `teamExists`. */
-export const create = async (
-  org: number,
-  name: string,
-  actor: Actor,
-  also: readonly Write[] = [],
-): Promise<Team> => {
+/** Refuses `teamExists`. */
+export const create = async (org: number, name: string, actor: Actor): Promise<Team> => {
   await requireFree(org, name);
   const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org)]);
   const team = { id, name, createdAt: slot.createdAt };
@@ -51,7 +46,6 @@ export const create = async (
     { ...claim(org, team), refusal: "teamExists" },
     insertion(org, team),
     ...activity.writes(org, slot, { action: "team.created", summary: createdSummary([team]), actor }),
-    ...also,
   ]);
   return team;
 };
