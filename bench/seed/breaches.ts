@@ -38,10 +38,10 @@ export const catalogRows = function* (): Generator<Row> {
   const listed = new Map<string, ReturnType<typeof entryOf>>();
   for (let id = 1; id <= breachCount; id++) {
     const entry = entryOf(upstreamForm.parse(upstreamBreach(id)));
-    const { name, title, domain } = entry.details;
+    const { name, title, domain, severity } = entry.details;
     listed.set(name, entry);
     yield { ...keys.breach(id), ...entry.details, id };
-    yield { ...keys.breachName(name), id, hash: entry.hash, title, domain };
+    yield { ...keys.breachName(name), id, hash: entry.hash, title, domain, level: levelOf(severity) };
   }
   const recorded = { token: "seeded", at: "2000-01-01T00:00:00.000Z" };
   yield { ...stateKey(), digest: digestOf(listed), token: recorded.token, recorded };

@@ -7,6 +7,7 @@ import * as breachDates from "../../shared/findings/breach-dates.ts";
 import { get, list } from "../../shared/findings/breaches.ts";
 import * as counts from "../../shared/monitoring/counts/counts.ts";
 import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
+import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
 import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 
 const breachCount = 900;
@@ -24,7 +25,13 @@ beforeAll(async () => {
     const breach = breachOf({ name: `Breach${id}`, title: `Title ${id}`, domain: `site${id}.example` });
     return [
       { ...keys.breach(id), ...breach, id },
-      { ...keys.breachName(breach.name), id, title: breach.title, domain: breach.domain },
+      {
+        ...keys.breachName(breach.name),
+        id,
+        title: breach.title,
+        domain: breach.domain,
+        level: levelOf(breach.severity),
+      },
       { ...keys.breachDates(org, id), first: day, last: day + id },
     ];
   });

@@ -38,12 +38,9 @@ const cacheOf = (version: string | undefined): Cache => {
 };
 
 /** Whether everything is written that the last sync had to write. Strongly consistent. */
-export const isRecorded = async (): Promise<boolean> => (await recordedToken()) !== undefined;
-
-/** Changes with every breach that a sync writes; undefined while one writes. Strongly consistent. */
-export const recordedToken = async (): Promise<string | undefined> => {
+export const isRecorded = async (): Promise<boolean> => {
   const { token, recorded } = (await table.get<State>(stateKey())) ?? {};
-  return recorded?.token === token ? (token ?? "none") : undefined;
+  return recorded?.token === token;
 };
 
 /** The catalog's version, for `details`. Undefined while a sync writes and for a minute after it. */
@@ -89,8 +86,8 @@ export const details = async (
   return found;
 };
 
-/** The row of a name. `hash`, of everything that HIBP lists about the breach, is missing until a sync has announced it. */
-export type NameRow = { id: number; title: string; domain: string; hash?: string };
+/** The row of a name. `level`: of its severity; `hash`, of everything that HIBP lists about the breach, is missing until a sync has announced it. */
+export type NameRow = { id: number; title: string; domain: string; level: number; hash?: string };
 
 /** By name. 25 read units for a thousand breaches, half of them where it need not be `consistent`. */
 export const readNames = async (options: { consistent?: boolean } = {}): Promise<Map<string, NameRow>> => {

@@ -2,8 +2,8 @@
  * The catalog of breaches: our copy of HIBP's list. HIBP's name of a breach is permanent, and gets an integer
  * id of ours once.
  *
- * A row for each name holds the id, title and domain of the breach, and a hash of everything that HIBP lists about it; a row for each
- * id holds the details (breach-details.ts). A state row holds the digest of the whole list, so that a sync without
+ * A row for each name holds the id, title, domain and severity of the breach, and a hash of everything that HIBP lists about it; a row for
+ * each id holds the details (breach-details.ts). A state row holds the digest of the whole list, so that a sync without
  * news reads one row. A breach that vanishes from HIBP's list keeps its last details.
  */
 import { createHash, randomUUID } from "node:crypto";
@@ -16,7 +16,7 @@ import { drawId } from "../../lists/blocks.ts";
 import { type BreachDetails, breachOf } from "./breach.ts";
 import { type NameRow, readNames, type State, stateKey } from "./breach-details.ts";
 import { breaches, malformed, UpstreamFailure } from "./hibp.ts";
-import { topicOf } from "./severity.ts";
+import { levelOf, topicOf } from "./severity.ts";
 import type { Waiting } from "./subscription.ts";
 import { rate } from "./subscription-state.ts";
 import { withUpstream } from "./upstream.ts";
@@ -174,7 +174,10 @@ const mint = async (list: readonly BreachDetails[]): Promise<Map<string, number>
     const writes = breaches
       .filter((_, index) => rows[index] === undefined)
       .flatMap(({ id, name, title, domain, ...details }): Write[] => [
-        { put: { ...keys.breachName(name), id, title, domain }, if: absent },
+        {
+          put: { ...keys.breachName(name), id, title, domain, level: levelOf(details.severity) },
+          if: absent,
+        },
         { put: { ...keys.breach(id), id, name, title, domain, ...details } },
       ]);
     if (writes.length > 0) await table.transact(writes);
@@ -204,7 +207,12 @@ const record = async (
         { put: { ...keys.breach(id), ...details, id } },
         {
           update: keys.breachName(details.name),
-          set: { hash, title: details.title, domain: details.domain },
+          set: {
+            hash,
+            title: details.title,
+            domain: details.domain,
+            level: levelOf(details.severity),
+          },
         },
       ]),
     ]);

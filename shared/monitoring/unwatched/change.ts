@@ -62,7 +62,7 @@ export const ignore = async (
     const { alias, number } = entry;
     return [{ alias, number, state: to }];
   };
-  await change(org, ids, changed, { agrees: ignored, logged });
+  await change(org, ids, changed, logged);
 };
 
 const planOf = async (org: number, addresses: readonly string[]) => {
@@ -111,10 +111,7 @@ const change = async (
   org: number,
   ids: readonly number[],
   changed: (entry: Entry, address: string) => Entry[],
-  {
-    agrees = false,
-    logged = () => [],
-  }: { agrees?: boolean; logged?: (before: number, changed: number) => Write[] } = {},
+  logged: (before: number, changed: number) => Write[] = () => [],
 ): Promise<void> => {
   let done = 0;
   for (const [domainId, places] of Map.groupBy(placesOf(ids), (place) => place.domainId)) {
@@ -132,8 +129,7 @@ const change = async (
           });
           return [{ before, after: { next: before.next, entries } }];
         });
-        if (count > 0)
-          await table.transact([...writesOf(org, domainId, changes, { agrees }), ...logged(done, count)]);
+        if (count > 0) await table.transact([...writesOf(org, domainId, changes), ...logged(done, count)]);
         return count;
       });
     }

@@ -1,5 +1,4 @@
-/** Compares what HIBP answered about domains with their unwatched addresses. An answer that was compared before costs two reads. */
-import { createHash } from "node:crypto";
+/** Compares what HIBP answered about domains with their unwatched addresses. An answer without news costs what reading them costs. */
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
@@ -11,7 +10,6 @@ import {
   type Bucket,
   baseOf,
   bucketOf,
-  type Counts,
   type Entry,
   emptyBucket,
   type Found,
@@ -27,44 +25,27 @@ type Answer = { domain: Domain; breachNames: ReadonlyMap<string, readonly string
 export type Known = { watched: ReadonlySet<string>; breachIds: ReadonlyMap<string, number> };
 
 /**
- * Updates the unwatched addresses of domains by the answers about them. It may be interrupted and repeated, because the digest that
- * says that an answer was compared is written last. Does nothing for a domain that the scan has lost.
+ * Updates the unwatched addresses of domains by the answers about them. It may be interrupted and repeated. Does nothing for a domain that the scan has lost.
  */
 export const compareAll = async (org: number, answers: readonly Answer[], known: Known): Promise<void> => {
   if (answers.length === 0) return;
-  const [rows, catalog] = await Promise.all([
-    table.getMany<Counts>(answers.map(({ domain }) => keys.unwatchedCounts(org, domain.id))),
-    breachDetails.recordedToken(),
-  ]);
+  const counts = await table.getMany(answers.map(({ domain }) => keys.unwatchedCounts(org, domain.id)));
   let levels: Levels | undefined;
   for (const [index, answer] of answers.entries()) {
-    const counts = rows[index];
     const aliases = [...answer.breachNames.keys()]
       .filter((alias) => !isWatched(alias, answer, known) && answer.breachNames.get(alias)?.length !== 0)
       .sort();
-    if (aliases.length === 0 && counts === undefined) continue;
-    const digest = catalog && digestOf(catalog, aliases, answer, known);
-    if (digest !== undefined && counts?.digest === digest && counts.digestWrites === counts.writes) continue;
-    levels ??= await readLevels(known.breachIds.values());
-    await compare(org, answer, aliases, { ...known, levels }, { counts, digest });
+    if (aliases.length === 0 && counts[index] === undefined) continue;
+    levels ??= await readLevels();
+    await compare(org, answer, aliases, { ...known, levels });
   }
 };
 
-const readLevels = async (ids: Iterable<number>): Promise<Levels> =>
-  new Map([...(await breachDetails.grades(ids))].map(([id, { level }]) => [id, level]));
+const readLevels = async (): Promise<Levels> =>
+  new Map([...(await breachDetails.readNames()).values()].map(({ id, level }) => [id, level]));
 
 const isWatched = (alias: string, { domain }: Answer, { watched }: Known): boolean =>
   watched.has(`${alias}@${domain.name}`);
-
-/** With the severities that the catalog has: they are in the entries. */
-const digestOf = (catalog: string, aliases: readonly string[], answer: Answer, known: Known): string => {
-  const hash = createHash("sha256").update(catalog);
-  for (const alias of aliases) {
-    const names = answer.breachNames.get(alias)?.toSorted();
-    hash.update(JSON.stringify([alias, isWatched(baseOf(alias), answer, known), names]));
-  }
-  return hash.digest("base64url");
-};
 
 type Levels = ReadonlyMap<number, number>;
 type Wanted = { alias: string; state: "open" | "sub"; found: Omit<Found, "firstSeenAt"> };
@@ -80,15 +61,13 @@ const compare = async (
   answer: Answer,
   aliases: readonly string[],
   known: Known & { levels: Levels },
-  { counts, digest }: { counts: Counts | undefined; digest: string | undefined },
 ): Promise<void> => {
   const { domain } = answer;
   const wanted = Map.groupBy(wantedOf(answer, aliases, known), ({ alias }) => bucketOf(alias));
   const isStillClaimed = claimOf(org, domain);
-  let writes = counts?.writes ?? 0;
   // Sixteen buckets at a time stay within what a transaction takes, also of the largest answer.
   for (const digit of "0123456789abcdef") {
-    const done = await withOptimisticRetry(async () => {
+    const isOver = await withOptimisticRetry(async () => {
       const stored = new Map((await read(org, domain.id, digit)).map((each) => [each.bucket, each]));
       const changes = Array.from({ length: 16 }, (_, at) => Number.parseInt(digit, 16) * 16 + at).flatMap(
         (bucket) => {
@@ -98,20 +77,15 @@ const compare = async (
           return JSON.stringify(after.entries) === JSON.stringify(before.entries) ? [] : { before, after };
         },
       );
-      if (changes.length === 0) return "unchanged";
-      const writes = [isStillClaimed, ...writesOf(org, domain.id, changes, { asOf: domain.planAt })];
+      if (changes.length === 0) return false;
+      const writes = [isStillClaimed, ...writesOf(org, domain.id, changes, domain.planAt)];
       const change = await table.attempt(table.transact(writes));
-      if (change.written) return "written";
-      if (change.failed.some(({ index }) => index === 0)) return "over";
+      if (change.written) return false;
+      if (change.failed.some(({ index }) => index === 0)) return true;
       throw new table.TransactionRefused(change.failed);
     });
-    if (done === "over") return;
-    if (done === "written") writes++;
+    if (isOver) return;
   }
-  if (digest === undefined) return;
-  const set = { digest, digestWrites: writes, asOf: domain.planAt };
-  const settled: Write = { update: keys.unwatchedCounts(org, domain.id), set };
-  await table.attempt(table.transact([isStillClaimed, settled]));
 };
 
 /** That the answer is the latest, and that the domain is neither unverified nor being removed. */

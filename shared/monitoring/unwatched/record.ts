@@ -45,9 +45,6 @@ export type Counts = {
   ignored: number;
   writes: number;
   asOf?: string;
-  /** A digest of the answer that the buckets agree with, as long as nobody has written after the planner: `digestWrites` is `writes`. */
-  digest?: string;
-  digestWrites?: number;
 };
 
 type Row = Omit<Bucket, "bucket" | "entries"> & { packed: Uint8Array };
@@ -119,14 +116,13 @@ export const countIn = (entries: readonly Entry[], state: State): number =>
   entries.filter((entry) => entry.state === state).length;
 
 /**
- * The writes that change buckets of a domain; they fail when a bucket has changed since it was read. `agrees`: the buckets agree with
- * the latest answer after this change as they did before.
+ * The writes that change buckets of a domain; they fail when a bucket has changed since it was read. `asOf`: as of counts.
  */
 export const writesOf = (
   org: number,
   domainId: number,
   changes: readonly { before: Bucket; after: Pick<Bucket, "next" | "entries"> }[],
-  { asOf, agrees = false }: { asOf?: string | undefined; agrees?: boolean } = {},
+  asOf?: string,
 ): Write[] => {
   const grown = (state: State): number =>
     changes.reduce(
@@ -148,7 +144,7 @@ export const writesOf = (
     }),
     {
       update: keys.unwatchedCounts(org, domainId),
-      add: { open: grown("open"), ignored: grown("ignored"), writes: 1, ...(agrees && { digestWrites: 1 }) },
+      add: { open: grown("open"), ignored: grown("ignored"), writes: 1 },
       set: { asOf },
     },
   ];
