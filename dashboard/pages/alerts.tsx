@@ -133,7 +133,7 @@ const columns = ({ show, test, enable, isBusy, isAnyFailing }: Options): Column<
   {
     name: "Delivered",
     width: "time",
-    cell: ({ lastDeliveredAt }) => <When time={lastDeliveredAt} none="none lately" />,
+    cell: ({ lastDeliveredAt }) => <When time={lastDeliveredAt} none="none yet" />,
   },
   actionsColumn(
     (channel) => [

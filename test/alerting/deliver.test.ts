@@ -65,9 +65,15 @@ const deliveryFor = async (kind: "slack" | "webhook") => {
   };
 };
 
-test("a first attempt that arrives costs three requests and three write units", async () => {
-  const { deliver, row } = await deliveryFor("webhook");
+test("a first attempt that arrives costs three requests, and one more once a minute", async () => {
+  const first = await deliveryFor("webhook");
   const capacity = recordCapacity();
+  await first.deliver(1);
+  expect(capacity.take()).toEqual({ calls: 4, readUnits: 3, writeUnits: 4 });
+  const { org, channelId, deliver, row } = await deliveryFor("webhook");
+  const lastDeliveredAt = new Date().toISOString();
+  await table.update(keys.channel(org, channelId), { set: { lastDeliveredAt } });
+  capacity.take();
   await deliver(1);
   // The due index is written once, when the delivery leaves it.
   expect(capacity.take()).toEqual({ calls: 3, readUnits: 3, writeUnits: 3 });

@@ -189,7 +189,7 @@ export const detailedAlertConfig = z
     notDelivered: count,
     lastDeliveredAt: z
       .nullable(timestamp)
-      .check(z.meta({ description: "Null if none of its latest deliveries arrived" })),
+      .check(z.meta({ description: "Exact to the minute; null before the first" })),
   })
   .check(z.meta({ id: "DetailedAlertConfig" }));
 export type DetailedAlertConfig = z.infer<typeof detailedAlertConfig>;

@@ -30,6 +30,8 @@ export type Channel = Flags &
     createdAt: string;
     /** ISO 8601; see failing.ts. */
     failingSince?: string;
+    /** ISO 8601, exact to the minute; absent before the first delivery. */
+    lastDeliveredAt?: string;
     isFailureTold?: boolean;
     /** The grouping that stays in force until this scan ends, although it was changed meanwhile (options.ts). */
     pinned?: { scanId: number; grouping: Grouping };

@@ -3,7 +3,7 @@
  * channels that want scan errors are told, once until then, when something was due for a day in which nothing arrived, or a delivery is given up.
  */
 import * as queue from "../../aws/queue/queue.ts";
-import { condition } from "../../aws/table/condition.ts";
+import { condition, exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { deliveries, raise } from "../deliveries/delivery.ts";
@@ -42,12 +42,21 @@ export const noteFailing = async (
   if (written) await queue.sendAll("delivery-retries", messages).catch(() => {});
 };
 
-export const noteWorking = async (org: number, { id, failingSince }: Channel): Promise<void> => {
-  if (failingSince === undefined) return;
+const minute = 60_000;
+
+/** Notes that a delivery arrived, at most once a minute unless the channel failed before. */
+export const noteWorking = async (
+  org: number,
+  { id, failingSince, lastDeliveredAt = "1970-01-01" }: Channel,
+): Promise<void> => {
+  const now = Date.now();
+  if (failingSince === undefined && now - Date.parse(lastDeliveredAt) < minute) return;
+  // A failed condition means that the channel was removed.
   await table.attempt(
     table.update(keys.channel(org, id), {
+      set: { lastDeliveredAt: new Date(now).toISOString() },
       remove: ["failingSince", "isFailureTold"],
-      if: condition("attribute_exists(#failingSince)"),
+      if: exists,
     }),
   );
 };

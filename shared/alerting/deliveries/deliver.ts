@@ -213,7 +213,7 @@ const afterSuccess = async (
 ): Promise<void> => {
   await transitions.finish(org, claimed, { status: "delivered" }, outcome);
   log("delivered");
-  await failing.noteWorking(org, channel);
+  if (channel !== ownersChannel) await failing.noteWorking(org, channel);
 };
 
 const afterFailure = async (

@@ -4,7 +4,6 @@ import * as organizations from "../../access/organizations/organization.ts";
 import { chunk } from "../../aws/table/chunk.ts";
 import { condition } from "../../aws/table/condition.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { blockSize } from "../../lists/blocks.ts";
 import * as counts from "../../monitoring/counts/counts.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
@@ -171,56 +170,15 @@ const pageOfStatus = async (
   };
 };
 
-/** Deliveries at the end of a block among which the latest of each channel mostly is. */
-const usuallyEnough = 32;
-
-/** When the newest of the latest deliveries that arrived did, by channel, ISO 8601. */
-const lastDelivered = async (
-  org: number,
-  all: readonly channels.Channel[],
-  directory: Awaited<ReturnType<typeof deliveries.directory>>,
-): Promise<Map<number, string>> => {
-  const deliveredAt = new Map<number, string>();
-  const channelsOfBlock = new Map<number, number[]>();
-  for (const { id: channelId } of all) {
-    const groupKey = deliveries.groupKeyOf({ channelId });
-    const block = directory.find(({ counts: inBlock }) => (inBlock.get(groupKey) ?? 0) > 0)?.block;
-    if (block !== undefined) channelsOfBlock.set(block, [...(channelsOfBlock.get(block) ?? []), channelId]);
-  }
-  const project = ["id", "group", "status", "lastAttemptAt"];
-  await Promise.all(
-    [...channelsOfBlock].map(async ([block, inBlock]) => {
-      const seen = new Set<number>();
-      for (const limit of [usuallyEnough, blockSize]) {
-        if (inBlock.every((channelId) => seen.has(channelId))) return;
-        const rows = await deliveries.members(org, block, { descending: true, limit, project });
-        for (const row of rows) {
-          const { channelId } = deliveries.groupOf(row);
-          seen.add(channelId);
-          if (!inBlock.includes(channelId) || deliveredAt.has(channelId)) continue;
-          if (row.status === "delivered" && row.lastAttemptAt !== null)
-            deliveredAt.set(channelId, row.lastAttemptAt);
-        }
-      }
-    }),
-  );
-  return deliveredAt;
-};
-
-/** The channels, newest first, with their options and how their deliveries fare. Two trips, mostly. */
+/** The channels, newest first, with their options and how their deliveries fare. */
 export const inDetail = async (org: number): Promise<DetailedAlertConfig[]> => {
-  const [all, directory, { notDelivered }] = await Promise.all([
-    channels.list(org),
-    deliveries.directory(org),
-    counts.read(org),
-  ]);
-  const deliveredAt = await lastDelivered(org, all, directory);
+  const [all, { notDelivered }] = await Promise.all([channels.list(org), counts.read(org)]);
   return all.map((channel) => ({
     ...channels.shown(org, channel),
     options: channels.optionsOf(channel),
     failing: channel.failingSince !== undefined,
     failingSince: channel.failingSince ?? null,
     notDelivered: notDelivered.get(channel.id) ?? 0,
-    lastDeliveredAt: deliveredAt.get(channel.id) ?? null,
+    lastDeliveredAt: channel.lastDeliveredAt ?? null,
   }));
 };
