@@ -99,7 +99,7 @@ const logRefused = (
     status: refusals[decision.refusal].status,
     refusal: decision.refusal,
     ...forLog,
-    ...callerOf(toContext(decision)),
+    ...callerOf(decision),
   };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 };

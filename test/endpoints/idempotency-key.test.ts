@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import { describe, expect, test, vi } from "vitest";
 import { handler as startScan } from "../../functions/start-scan/handler.ts";
+import { toContext } from "../../shared/access/api/principal.ts";
 import { keys, timeToLive } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
@@ -92,12 +93,10 @@ describe("a scan", () => {
       path: "/v1/scans",
       multiValueHeaders: { "Idempotency-Key": [key] },
       requestContext: {
-        authorizer: {
-          organizationId: String(org),
-          actorType: "api_key",
-          actorId: String(keyId),
-          actorLabel: "Test key",
-        },
+        authorizer: toContext({
+          organizationId: org,
+          actor: { type: "api_key", id: keyId, label: "Test key" },
+        }),
       },
     };
     vi.stubEnv("SCAN_PLANS_QUEUE_URL", `${process.env.SCAN_PLANS_QUEUE_URL}-that-is-not-there`);

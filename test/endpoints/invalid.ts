@@ -1,12 +1,13 @@
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import { expect } from "vitest";
+import { toContext } from "../../shared/access/api/principal.ts";
 import { serve } from "../../shared/access/api/serve.ts";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
 
 /** `raw`: a body that is not made by JSON.stringify. */
 type Input = { id?: string; query?: string; body?: unknown; raw?: string };
 
-const authorizer = { organizationId: "1", actorType: "api_key", actorId: "2", actorLabel: "Test key" };
+const authorizer = toContext({ organizationId: 1, actor: { type: "api_key", id: 2, label: "Test key" } });
 
 /**
  * Asserts that an endpoint refuses input with 400 and these words, without its handler. Runs in this process: over HTTP input.test.ts

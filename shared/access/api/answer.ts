@@ -7,6 +7,7 @@ import { Refusal, replyTo } from "../../contract/errors.ts";
 import { NewerVersion } from "../../contract/version.ts";
 import {
   callerOf,
+  decisionIn,
   fromAnyContext,
   fromContext,
   type Principal,
@@ -41,9 +42,10 @@ export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => 
   };
   const finish = (event: Served, response: APIGatewayProxyResult, refusal?: string) => {
     const { httpMethod, resourcePath, requestTimeEpoch, authorizer } = event.requestContext;
+    const decision = decisionIn(authorizer);
     response.headers = {
       ...response.headers,
-      ...rateLimitHeaders(authorizer),
+      ...rateLimitHeaders(decision),
       ...everyHeader(event.requestContext.extendedRequestId),
     };
     logger.info("request", {
@@ -52,7 +54,7 @@ export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => 
       route: resourcePath,
       status: response.statusCode,
       milliseconds: Date.now() - requestTimeEpoch,
-      ...callerOf(authorizer),
+      ...callerOf(decision),
       refusal,
     });
   };

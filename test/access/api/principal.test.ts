@@ -26,15 +26,14 @@ describe("the context that the authorizer passes on", () => {
     ["undefined", undefined],
     ["null", null],
     ["empty", {}],
-    ["no organization", { ...context, organizationId: undefined }],
-    ["an organization that is not a number", { ...context, organizationId: "x" }],
-    ["organization 0", { ...context, organizationId: "0" }],
-    ["an empty organization", { ...context, organizationId: "" }],
-    ["an organization that is not an integer", { ...context, organizationId: "1.5" }],
-    ["no actor", { ...context, actorId: undefined }],
-    ["an actor of the type system", { ...context, actorType: "system" }],
-    ["an actor without a label", { ...context, actorLabel: undefined }],
-    ["an unknown refusal", { refusal: "none" }],
+    ["another text", { decision: "anyone" }],
+    ["null in JSON", { decision: "null" }],
+    ["no organization", { decision: JSON.stringify({ actor: principal.actor }) }],
+    [
+      "an organization that is no number",
+      { decision: JSON.stringify({ ...principal, organizationId: "1" }) },
+    ],
+    ["an unknown refusal", { decision: JSON.stringify({ refusal: "none" }) }],
   ])("without a principal and a refusal fails the request: %s", (_, without) => {
     const thrown = thrownBy(() => fromContext(without));
     expect(thrown).toBeInstanceOf(Error);
@@ -43,13 +42,13 @@ describe("the context that the authorizer passes on", () => {
 });
 
 describe("who may call an endpoint", () => {
-  const signedIn = (role: "admin" | "member") =>
-    toContext({
-      organizationId: 12,
-      actor: { type: "user", id: 34, label: "ada@acme.example" },
-      session: { id: 56, hash: "hash", role },
-    });
-  const lapsed = { ...signedIn("admin"), lapsed: "trialExpired" };
+  const userOf = (role: "admin" | "member") => ({
+    organizationId: 12,
+    actor: { type: "user" as const, id: 34, label: "ada@acme.example" },
+    session: { id: 56, hash: "hash", role },
+  });
+  const signedIn = (role: "admin" | "member") => toContext(userOf(role));
+  const lapsed = toContext({ ...userOf("admin"), lapsed: "trialExpired" });
   const refusalOf = (...args: Parameters<typeof fromContext>) =>
     (thrownBy(() => fromContext(...args)) as Refusal | undefined)?.refusal;
 
@@ -82,9 +81,6 @@ describe("who may call an endpoint", () => {
     ["a principal, where anyone may", signedIn("admin"), { access: "anyone" }],
     ["an API key, where it takes a user", context, { access: "user" }],
     ["an API key, where it takes an admin", context, { access: "admin" }],
-    ["an unknown role", { ...signedIn("admin"), role: "owner" }, { access: "admin" }],
-    ["a session without a role", { ...signedIn("admin"), role: undefined }, { access: "user" }],
-    ["an unknown reason of lapsing", { ...lapsed, lapsed: "x" }, { access: "user" }],
   ])("fails the request otherwise: %s", (_, ...args) => {
     const thrown = thrownBy(() => fromContext(...args));
     expect(thrown).toBeInstanceOf(Error);

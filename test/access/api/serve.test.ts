@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import { expect, test, vi } from "vitest";
 import * as z from "zod/mini";
+import { toContext } from "../../../shared/access/api/principal.ts";
 import { serve } from "../../../shared/access/api/serve.ts";
 import { defineEndpoint } from "../../../shared/contract/endpoint.ts";
 
@@ -17,7 +18,7 @@ test("a reply holds only what its contract declares, at any depth", async () => 
   const handler = serve(endpoint, async () => row);
   const event = {
     requestContext: {
-      authorizer: { organizationId: "1", actorType: "api_key", actorId: "2", actorLabel: "Test key" },
+      authorizer: toContext({ organizationId: 1, actor: { type: "api_key", id: 2, label: "Test key" } }),
     },
   };
   const reply = await handler(event as unknown as APIGatewayProxyEvent, {} as Context);

@@ -1,6 +1,7 @@
 import { DeleteParameterCommand, PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { toContext } from "../../../shared/access/api/principal.ts";
 import { startParameterStore } from "../../alerting/parameter-store.ts";
 import { type Engine, startEngine } from "../../aws/table/engine.ts";
 
@@ -176,7 +177,7 @@ describe("the authorizer", () => {
       { route: "/v1/emails", status: 401, viewerAddress: "2001:db8::/64" },
     ]);
     expect(await invoke("/dashboard/sign-in", secret)).toMatchObject({
-      context: { anyone: "true", viewerAddress: "2001:db8::/64" },
+      context: { ...toContext("anyone"), viewerAddress: "2001:db8::/64" },
     });
   });
 
@@ -184,6 +185,6 @@ describe("the authorizer", () => {
     await expect(invoke("/v1/emails", newer)).rejects.toThrow("Unauthorized");
     expect(printed.map((line) => JSON.parse(line))).toMatchObject([{ status: 401 }]);
     expect(printed.join()).not.toContain("viewerAddress");
-    expect((await invoke("/dashboard/sign-in", newer)).context).toEqual({ anyone: "true" });
+    expect((await invoke("/dashboard/sign-in", newer)).context).toEqual(toContext("anyone"));
   });
 });
