@@ -9,6 +9,7 @@ import * as oauth from "oauth4webapi";
 import { shortTimeouts } from "../../aws/timeouts.ts";
 import { Refusal, type RefusalName } from "../../contract/errors.ts";
 import { isPlainHttp } from "../../contract/plain-http.ts";
+import { readAtMost } from "../../contract/read-at-most.ts";
 import { hashOf } from "../keys/secret.ts";
 import { type ProviderSetting, providerSetting } from "./provider-setting.ts";
 
@@ -156,25 +157,14 @@ const send = async (
     const response = await fetch(url, init as RequestInit);
     const { status, headers } = response;
     if (status === 429 || status >= 500) throw new ProviderFailure("providerUnavailable", `HTTP ${status}`);
-    return new Response(await readBounded(response), { status, headers });
+    const tooLarge = () => new ProviderFailure("providerMalformed", "too large");
+    return new Response(await readAtMost(response, maximumBytes, tooLarge), { status, headers });
   } catch (error) {
     if (error instanceof ProviderFailure) throw error;
     const { name, cause } = error as Error & { cause?: { code?: unknown } };
     if (name === "TimeoutError") throw new ProviderFailure("providerSlow", name);
     throw new ProviderFailure("providerUnavailable", wordOf(cause?.code ?? name));
   }
-};
-
-const readBounded = async (response: Response): Promise<Buffer> => {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    // Leaving the loop closes the connection.
-    if (bytes > maximumBytes) throw new ProviderFailure("providerMalformed", "too large");
-    parts.push(chunk);
-  }
-  return Buffer.concat(parts);
 };
 
 let parameters: SSMProvider | undefined;

@@ -10,6 +10,7 @@ import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import { ParameterNotFound } from "@aws-sdk/client-ssm";
 import * as z from "zod/mini";
 import { timeouts } from "../../aws/timeouts.ts";
+import { readAtMost } from "../../contract/read-at-most.ts";
 import { text } from "../../contract/text.ts";
 import { type BreachDetails, breachName, upstreamBreach } from "./breach.ts";
 
@@ -290,7 +291,8 @@ const request = async (
       if (response.status === 404 && lookUps.includes(resource) && !isPage) return notFound;
       throw failureOf(resource, response, isPage);
     }
-    body = await readBounded(resource, response, maxBytes);
+    const tooLarge = () => new UpstreamFailure("unavailable", `HIBP's answer to ${resource} is too large`);
+    body = new TextDecoder().decode(await readAtMost(response, maxBytes, tooLarge));
   } catch (error) {
     if (error instanceof UpstreamFailure) throw error;
     // Without the cause, since messages of `fetch` can quote the url, which holds the address.
@@ -353,21 +355,6 @@ const retryAfterSeconds = (header: string | null): number => {
       : Number.NaN;
   if (Number.isNaN(seconds)) return defaultRetryAfterSeconds;
   return Math.min(maxRetryAfterSeconds, Math.max(1, Math.ceil(seconds)));
-};
-
-const readBounded = async (resource: Resource, response: Response, maxBytes: number): Promise<string> => {
-  const decoder = new TextDecoder();
-  const parts: string[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    // Leaving the loop closes the connection.
-    if (bytes > maxBytes)
-      throw new UpstreamFailure("unavailable", `HIBP's answer to ${resource} is too large`);
-    parts.push(decoder.decode(chunk, { stream: true }));
-  }
-  parts.push(decoder.decode());
-  return parts.join("");
 };
 
 const parse = <T>(resource: Resource, schema: z.ZodMiniType<T>, answer: unknown): T => {
