@@ -2,6 +2,7 @@
  * What whoever deploys may choose. Props of the construct and context values of the app (`-c name=value`) have the same names, and
  * `readOptions` checks both and knows the defaults.
  */
+import * as z from "zod/mini";
 import { writtenAddress } from "../shared/monitoring/emails/email-schema.ts";
 import { type AlarmSet, alarmSets } from "./alarms.ts";
 
@@ -65,115 +66,82 @@ const maximumRequestsPerSecond = 10_000;
 
 const maximumDollars = 1_000_000;
 
+const address = z.pipe(z.string().check(z.refine((value) => value === value.trim())), writtenAddress);
+
+/** Local runs alone ask by plain http. */
+const issuer = z.string().check(
+  z.refine((value) => {
+    const url = URL.parse(value);
+    const isLocal = url?.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
+    return url?.href === `${url?.origin}${url?.pathname}` && (url?.protocol === "https:" || isLocal);
+  }),
+);
+
 /** Reads the options with `given`: values as they are typed, or the text of a command line. Throws a sentence that names the value which is wrong. */
 export function readOptions(given: (name: keyof Options) => unknown): Options {
-  const alarms = choice("alarms", given("alarms"), alarmSets);
+  /** Undefined if it is not given. Without `isShown` the error does not repeat the value, which could be a secret. */
+  const read = <T>(name: keyof Options, form: z.ZodMiniType<T>, what: string, isShown = true) => {
+    const value = given(name);
+    if (value === undefined) return undefined;
+    const { success, data } = form.safeParse(value);
+    if (success) return data;
+    throw new InvalidOption(`${name} must be ${what}${isShown ? `, not "${value}"` : ""}`);
+  };
+  const formed = (name: keyof Options, form: RegExp, what: string, isShown?: boolean) =>
+    read(name, z.string().check(z.regex(form)), what, isShown);
+  const choice = <const Value extends string>(name: keyof Options, values: readonly Value[]) =>
+    read(name, z.enum(values), values.join(" or "));
+  // `-c` gives text, and cdk.json can give booleans and numbers.
+  const flag = (name: keyof Options, usual: boolean): boolean =>
+    (read(name, z.pipe(z.transform(String), z.enum(["true", "false"])), "true or false") ?? `${usual}`) ===
+    "true";
+  const whole = (name: keyof Options, maximum: number): number | undefined =>
+    read(
+      name,
+      z.pipe(
+        z.pipe(z.transform(String), z.string().check(z.regex(/^[1-9]\d*$/))),
+        z.pipe(z.transform(Number), z.number().check(z.maximum(maximum))),
+      ),
+      `a whole number from 1 to ${maximum}`,
+    );
+  const alarms = choice("alarms", alarmSets) ?? "all";
   return {
-    alarmEmail: address("alarmEmail", given("alarmEmail")),
-    senderEmail: address("senderEmail", given("senderEmail")),
-    domainName: text("domainName", given("domainName")),
-    certificateArn: text("certificateArn", given("certificateArn")),
-    tableName: text("tableName", given("tableName")),
+    alarmEmail: read("alarmEmail", address, "an e-mail address"),
+    senderEmail: read("senderEmail", address, "an e-mail address"),
+    // What these three have to look like is checked where they are used.
+    domainName: read("domainName", z.string(), "a text"),
+    certificateArn: read("certificateArn", z.string(), "a text"),
+    tableName: read("tableName", z.string(), "a text"),
     alarms,
     // Whoever wants the fewest alarms wants an idle deployment that costs next to nothing.
-    maximumConcurrency: flag("maximumConcurrency", given("maximumConcurrency"), alarms !== "minimal"),
+    maximumConcurrency: flag("maximumConcurrency", alarms !== "minimal"),
     hibpContact: formed(
       "hibpContact",
-      given("hibpContact"),
       // Goes into a header, in parentheses.
       /^(?=.{1,200}$)(?:[\w.+-]+@[\w.-]+|https:\/\/[\w./~%-]+)$/,
       "an e-mail address or an https url",
     ),
-    requestsPerSecond:
-      whole("requestsPerSecond", given("requestsPerSecond"), maximumRequestsPerSecond) ??
-      defaultRequestsPerSecond,
-    monthlyBudgetDollars: whole("monthlyBudgetDollars", given("monthlyBudgetDollars"), maximumDollars),
-    webAcl: flag("webAcl", given("webAcl"), false),
-    tableEncryption: choice("tableEncryption", given("tableEncryption"), tableEncryptions),
-    confirmRecipients: flag("confirmRecipients", given("confirmRecipients"), false),
-    keyGuards: flag("keyGuards", given("keyGuards"), true),
-    gatewayContextHeaders: flag("gatewayContextHeaders", given("gatewayContextHeaders"), true),
-    trustedProxySecret: parameterName("trustedProxySecret", given("trustedProxySecret")),
-    oidcIssuer: issuer("oidcIssuer", given("oidcIssuer")),
-    oidcClientId: formed("oidcClientId", given("oidcClientId"), /^[\x21-\x7e]{1,200}$/, "a client id"),
-    oidcName: formed("oidcName", given("oidcName"), /^(?! )[^\p{C}]{1,60}(?<! )$/u, "at most 60 characters"),
+    requestsPerSecond: whole("requestsPerSecond", maximumRequestsPerSecond) ?? defaultRequestsPerSecond,
+    monthlyBudgetDollars: whole("monthlyBudgetDollars", maximumDollars),
+    webAcl: flag("webAcl", false),
+    tableEncryption: choice("tableEncryption", tableEncryptions) ?? "aws-owned",
+    confirmRecipients: flag("confirmRecipients", false),
+    keyGuards: flag("keyGuards", true),
+    gatewayContextHeaders: flag("gatewayContextHeaders", true),
+    trustedProxySecret: formed(
+      "trustedProxySecret",
+      /^(?:\/[\w.-]+)+$/,
+      "the name of a parameter, such as /breach-monitor/proxy-secret",
+      false,
+    ),
+    oidcIssuer: read("oidcIssuer", issuer, "an https url without query, such as https://acme.okta.com"),
+    oidcClientId: formed("oidcClientId", /^[\x21-\x7e]{1,200}$/, "a client id"),
+    oidcName: formed("oidcName", /^(?! )[^\p{C}]{1,60}(?<! )$/u, "at most 60 characters"),
     oidcEmailClaim: formed(
       "oidcEmailClaim",
-      given("oidcEmailClaim"),
       /^[\w.:/-]{1,200}$/,
       "the name of a claim, such as preferred_username",
     ),
-    oidcJoin: given("oidcJoin") === undefined ? undefined : choice("oidcJoin", given("oidcJoin"), ["member"]),
+    oidcJoin: choice("oidcJoin", ["member"]),
   };
-}
-
-/** One of the values; the first of them by default. */
-function choice<const Value extends string>(
-  name: string,
-  value: unknown,
-  values: readonly [Value, ...Value[]],
-): Value {
-  if (value === undefined) return values[0];
-  const found = values.find((each) => each === value);
-  if (found === undefined) throw new InvalidOption(`${name} must be ${values.join(" or ")}, not "${value}"`);
-  return found;
-}
-
-/** `-c` gives text, and cdk.json can give a boolean. */
-function flag(name: string, value: unknown, usual: boolean): boolean {
-  if (value === undefined) return usual;
-  return choice(name, String(value), ["true", "false"]) === "true";
-}
-
-function address(name: string, value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  const { data } = writtenAddress.safeParse(value);
-  if (data === undefined || value !== String(value).trim())
-    throw new InvalidOption(`${name} must be an e-mail address, not "${value}"`);
-  return data;
-}
-
-/** What it has to look like is checked where it is used. */
-function text(name: string, value: unknown): string | undefined {
-  if (value === undefined || typeof value === "string") return value;
-  throw new InvalidOption(`${name} must be a text, not "${value}"`);
-}
-
-/** From its first slash. The error does not repeat the value, which could be the secret itself. */
-function parameterName(name: string, value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  const isName = typeof value === "string" && /^(?:\/[\w.-]+)+$/.test(value);
-  if (!isName)
-    throw new InvalidOption(`${name} must be the name of a parameter, such as /breach-monitor/proxy-secret`);
-  return value;
-}
-
-function issuer(name: string, value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  const url = typeof value === "string" ? URL.parse(value) : null;
-  // Local runs alone ask by plain http.
-  const isLocal = url?.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
-  const isPlain = url?.href === `${url?.origin}${url?.pathname}`;
-  if (url === null || !isPlain || !(url.protocol === "https:" || isLocal)) {
-    throw new InvalidOption(
-      `${name} must be an https url without query, such as https://acme.okta.com, not "${value}"`,
-    );
-  }
-  return String(value);
-}
-
-function formed(name: string, value: unknown, form: RegExp, what: string): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== "string" || !form.test(value))
-    throw new InvalidOption(`${name} must be ${what}, not "${value}"`);
-  return value;
-}
-
-function whole(name: string, value: unknown, maximum: number): number | undefined {
-  if (value === undefined) return undefined;
-  const isWhole = /^[1-9]\d*$/.test(String(value));
-  if (!isWhole || Number(value) > maximum) {
-    throw new InvalidOption(`${name} must be a whole number from 1 to ${maximum}, not "${value}"`);
-  }
-  return Number(value);
 }
