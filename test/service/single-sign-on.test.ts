@@ -5,6 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LocalService } from "../../local/harness/service.ts";
 import * as users from "../../shared/access/members/user.ts";
 import { type IdentityProvider, startIdentityProvider } from "../access/sign-in/identity-provider.ts";
+import {
+  createUser as createVisitor,
+  go,
+  signIn as signInAs,
+  urlOf,
+  useBrowser,
+  visit,
+} from "../browser/visit.ts";
 import { expectRefusal } from "../endpoints/reply.ts";
 import { admin } from "./admin.ts";
 import { synthesizeWith } from "./assembly.ts";
@@ -346,6 +354,75 @@ describe("an organization whose people sign in by the provider alone", () => {
     expect(tokenIn(mail)).toBe("");
     expect(mail).toContain(new URL("/api/app/", service.apiUrl).href);
     expect((await signIn("guest@users.example")).reply.status).toBe(201);
+  });
+});
+
+describe("the button of the identity provider", () => {
+  useBrowser();
+
+  const button = { name: "Sign in with Acme ID" };
+  const person = (email: string) => {
+    provider.person = { email, email_verified: true };
+  };
+  const newUser = async (name?: string) => createVisitor(await createOrg(name), { apiUrl: service.apiUrl });
+
+  test("leads there and back, to the page that was asked for", async () => {
+    const user = await newUser();
+    person(user.email);
+    const { page, watch } = await visit([], service.apiUrl);
+    watch.expect("401 /api/v1/activity", `request to ${provider.issuer}`);
+    await page.goto(urlOf("/activity", service.apiUrl));
+    await page.getByRole("button", button).click();
+    await page.getByRole("heading", { level: 1, name: "Activity" }).waitFor();
+    expect(page.url()).toBe(urlOf("/activity", service.apiUrl));
+    await page.getByText(user.email, { exact: true }).waitFor();
+  });
+
+  test("says what went wrong, and offers the ways to sign in again", async () => {
+    provider.person = undefined;
+    const { page, watch } = await visit([], service.apiUrl);
+    watch.expect("401 /api/dashboard/sign-in/provider/sessions", `request to ${provider.issuer}`);
+    await page.goto(urlOf("/sign-in", service.apiUrl));
+    await page.getByRole("button", button).click();
+    await page.getByRole("alert").getByText("The identity provider refused to sign you in.").waitFor();
+    // The answer is good once, and leaves the address.
+    expect(page.url()).toBe(urlOf("/sign-in", service.apiUrl));
+    await page.getByRole("button", { name: "Send sign-in link" }).waitFor();
+    expect(await page.getByText("Did a link in an e-mail bring you here?").count()).toBe(0);
+    const user = await newUser();
+    person(user.email);
+    await page.getByRole("button", button).click();
+    await go(page, "E-mails");
+  });
+
+  test("lets users of several organizations choose", async () => {
+    const user = await newUser("First");
+    const { apiUrl } = service;
+    await createUser(await createOrg("Second"), user.email);
+    person(user.email);
+    const { page, watch } = await visit([], apiUrl);
+    watch.expect("409 /api/dashboard/sign-in/provider/sessions", `request to ${provider.issuer}`);
+    await page.goto(urlOf("/sign-in", apiUrl));
+    await page.getByRole("button", button).click();
+    await page.getByRole("button", { name: "Second" }).click();
+    await go(page, "E-mails");
+    await page.getByRole("banner").getByText("Second").waitFor();
+  });
+
+  test("opens another tab where a session has ended, so that nothing typed is lost", async () => {
+    const user = await newUser();
+    person(user.email);
+    const { page, watch } = await signInAs(user);
+    await page.getByRole("searchbox").first().fill("typed");
+    await page.context().clearCookies();
+    watch.expect("401 /api/dashboard/emails", `request to ${provider.issuer}`);
+    const opened = page.context().waitForEvent("page");
+    await page.getByRole("dialog").getByRole("link", button).click();
+    const tab = await opened;
+    await tab.getByRole("button", button).click();
+    await go(tab, "E-mails");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.getByRole("searchbox").first().inputValue()).toBe("typed");
   });
 });
 
