@@ -1,13 +1,56 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { organizationLimits } from "../../shared/contract/limits.ts";
 import { addEmail } from "../endpoints/emails.ts";
+import { presetCount, subjects } from "../endpoints/limit-window.ts";
 import { expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
+import { writeAddresses } from "../service/addresses-file.ts";
 import { admin } from "../service/admin.ts";
+import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { scanned } from "./unwatched.ts";
+import { signedIn } from "./signed-in.ts";
 
-describe("GET", () => {
-  test("every breached address that nobody watches, with its worst breaches, by page", async () => {
-    const { list, domainId, user } = await scanned();
+type Unwatched = {
+  id: number;
+  email: string;
+  severity: string | null;
+  breachCount: number;
+  ignored: boolean;
+};
+type Listed = { addresses: Unwatched[]; total: number; unwatched: number; domains: unknown[] };
+
+/** An organization that watches `nobody@demo.example` and was scanned: twelve addresses of the built-in breaches are unwatched. */
+const scanned = async (flags: Record<string, string> = {}) => {
+  const organization = await createOrganization(flags);
+  const { id: org, api } = organization;
+  const file = await writeAddresses(["nobody@demo.example"]);
+  await admin("email import", { org, file });
+  await scan(api);
+  const user = await signedIn(org, { role: "member" });
+  const list = async (query = ""): Promise<Listed> => {
+    const reply = await user.dashboard.get(`/unwatched?limit=100&${query}`);
+    expect(reply.status).toBe(200);
+    return reply.body as unknown as Listed;
+  };
+  const idOf = async (name: string): Promise<number> =>
+    (await list()).addresses.find(({ email }) => email === `${name}@demo.example`)?.id ?? 0;
+  const post = (path: "watch" | "ignore", body: unknown) => user.dashboard.post(`/unwatched/${path}`, body);
+  const logged = async () =>
+    ((await api.get("/activity")).body.activity as { action: string; summary: string }[]).map(
+      ({ action, summary }) => `${action}: ${summary}`,
+    );
+  return { ...organization, user, list, idOf, post, logged };
+};
+
+type Scanned = Awaited<ReturnType<typeof scanned>>;
+
+describe("listing", () => {
+  let known: Scanned;
+  beforeAll(async () => {
+    known = await scanned();
+  });
+
+  test("gives every breached address that nobody watches, with its worst breaches, by page", async () => {
+    const { list, domainId, user } = known;
     const listed = await list();
     expect(listed).toMatchObject({ total: 12, unwatched: 12 });
     const { addresses: all } = listed;
@@ -41,13 +84,32 @@ describe("GET", () => {
     expect(await list(`domainId=${domainId + 1_000_000}`)).toMatchObject({ total: 0, unwatched: 12 });
   });
 
-  test("without those watched since; with the date where a domain lost its proof", async () => {
-    const { list, api, domainId, id: org } = await scanned();
+  test("404 for an id that is not there: one refuses all", async () => {
+    const { idOf, list, post, api } = known;
+    const other = await scanned();
+    const id = await idOf("ada");
+    for (const wrong of [unknownId, await other.idOf("ada"), id + 1]) {
+      for (const dryRun of [true, false])
+        expectRefusal(await post("watch", { ids: [id, wrong], dryRun }), 404, /unwatched address/);
+      expectRefusal(await post("ignore", { ids: [id, wrong], ignored: true }), 404, /unwatched address/);
+    }
+    expect((await api.get("/emails")).body.total).toBe(1);
+    expect(await list("ignored=false")).toMatchObject({ total: 12, unwatched: 12 });
+    expect(await other.list()).toMatchObject({ total: 12, unwatched: 12 });
+  });
+
+  test("leaves out those watched since, and says from when it is without a proof", async () => {
+    const { list, post, api, domainId, id: org } = known;
     await addEmail(api, domainId, "ada@demo.example");
     await scan(api);
     expect(await list()).toMatchObject({ total: 11, unwatched: 11 });
     await admin("domain unverify", { org, domain: domainId });
-    expect(await list()).toMatchObject({ total: 11, domains: [{ asOf: timestamp, isCurrent: false }] });
+    const listed = await list();
+    expect(listed).toMatchObject({ total: 11, domains: [{ asOf: timestamp, isCurrent: false }] });
+    const ids = listed.addresses.map(({ id }) => id);
+    for (const dryRun of [true, false])
+      expectRefusal(await post("watch", { ids, dryRun }), 400, /not verified/);
+    expect((await api.get("/emails")).body.total).toBe(2);
     expect(await admin("check", { org })).toMatchObject({ differences: [] });
   });
 });
@@ -84,28 +146,27 @@ describe("ignoring", () => {
       "unwatched.restored: Stopped ignoring 2 unwatched addresses",
       "unwatched.ignored: Ignored 2 unwatched addresses",
     ]);
-    expect(await admin("check", { org })).toMatchObject({ differences: [] });
-  });
 
-  test("skips addresses that were watched meanwhile", async () => {
-    const { list, post, idOf } = await scanned();
-    const ids = [await idOf("ada"), await idOf("alan")];
+    // What is watched meanwhile is skipped.
     await post("watch", { ids: ids.slice(0, 1) });
-    expect((await post("ignore", { ids, ignored: true })).status).toBe(200);
+    expect((await ignore(true)).status).toBe(200);
     expect(await list("ignored=true")).toMatchObject({ total: 1, unwatched: 10 });
+    expect(await admin("check", { org })).toMatchObject({ differences: [] });
   });
 });
 
 describe("watching", () => {
   test("adds them as an import does, and the next scan makes their findings", async () => {
-    const { id: org, list, idOf, post, api, logged } = await scanned();
+    const { id: org, list, idOf, post, api, domainId, logged } = await scanned();
     const ids = [await idOf("ada"), await idOf("alan")];
     const quote = { newSeatsCount: 3, newActiveCount: 3 };
-    // A dry run says what it costs and counts against no limit.
-    for (let time = 0; time < 25; time++) {
-      const dry = await post("watch", { ids, dryRun: true });
-      expect(dry).toMatchObject({ status: 200, body: { quote } });
-    }
+    // A dry run says what it costs, also where the limit is used up.
+    const { importCommits } = organizationLimits;
+    const counted = subjects.organization(org, "importCommits");
+    await presetCount(counted, importCommits, 3600);
+    expect((await post("watch", { ids })).status).toBe(429);
+    expect(await post("watch", { ids, dryRun: true })).toMatchObject({ status: 200, body: { quote } });
+    await presetCount(counted, -importCommits, 3600);
     expect((await api.get("/emails")).body.total).toBe(1);
     expect((await list()).total).toBe(12);
     expect(await post("watch", { ids: [...ids, ...ids] })).toMatchObject({
@@ -116,9 +177,20 @@ describe("watching", () => {
     expect(await logged()).toContain("emails.imported: Imported 2 addresses");
     expect((await scan(api)).newBreachesFound).toBe(4);
     expect((await list()).total).toBe(10);
-    expect(await admin("check", { org })).toMatchObject({ differences: [] });
     // Again, as a client does that got no reply.
     expect((await post("watch", { ids })).body).toEqual({ addedCount: 0, disabledCount: 0 });
+
+    // What is watched meanwhile is left out, whoever is faster.
+    const others = [await idOf("edsger"), await idOf("grace"), await idOf("hedy")];
+    await addEmail(api, domainId, "edsger@demo.example");
+    const replies = await Promise.all(
+      [others, others.toReversed()].map((some) => post("watch", { ids: some })),
+    );
+    expect(replies.map(({ status }) => status)).toEqual([201, 201]);
+    expect(replies.reduce((sum, { body }) => sum + Number(body.addedCount), 0)).toBe(2);
+    expect((await list()).total).toBe(7);
+    expect((await api.get("/emails")).body.total).toBe(6);
+    expect(await admin("check", { org })).toMatchObject({ differences: [] });
   });
 
   test("goes as far as there are seats, and adds the others disabled", async () => {
@@ -130,34 +202,4 @@ describe("watching", () => {
     await scan(api);
     expect(await list()).toMatchObject({ total: 0, unwatched: 0 });
   });
-
-  test("leaves out what is watched meanwhile, whoever is faster", async () => {
-    const { id: org, idOf, post, api, domainId, list } = await scanned();
-    const ids = [await idOf("ada"), await idOf("alan"), await idOf("grace")];
-    await addEmail(api, domainId, "ada@demo.example");
-    const replies = await Promise.all([post("watch", { ids }), post("watch", { ids: ids.toReversed() })]);
-    expect(replies.map(({ status }) => status)).toEqual([201, 201]);
-    expect(replies.reduce((sum, { body }) => sum + Number(body.addedCount), 0)).toBe(2);
-    expect((await list()).total).toBe(9);
-    expect((await api.get("/emails")).body.total).toBe(4);
-    expect(await admin("check", { org })).toMatchObject({ differences: [] });
-  });
-});
-
-test("404, and 400 for a domain that lost its proof: one id refuses all", async () => {
-  const { id: org, domainId, idOf, list, post, api } = await scanned();
-  const other = await scanned();
-  const known = await idOf("ada");
-  const watch = (ids: number[], dryRun: boolean) => post("watch", { ids, dryRun });
-  for (const id of [unknownId, await other.idOf("ada"), known + 1]) {
-    for (const dryRun of [true, false])
-      expectRefusal(await watch([known, id], dryRun), 404, /unwatched address/);
-    expectRefusal(await post("ignore", { ids: [known, id], ignored: true }), 404, /unwatched address/);
-  }
-  const ids = (await list()).addresses.map(({ id }) => id);
-  await admin("domain unverify", { org, domain: domainId });
-  for (const dryRun of [true, false]) expectRefusal(await watch(ids, dryRun), 400, /not verified/);
-  expect((await api.get("/emails")).body.total).toBe(1);
-  expect(await list("ignored=false")).toMatchObject({ total: 12, unwatched: 12 });
-  expect(await other.list()).toMatchObject({ total: 12, unwatched: 12 });
 });

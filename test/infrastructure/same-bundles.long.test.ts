@@ -1,16 +1,35 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { folders, writeBundles } from "../../lib/bundle.ts";
 
+const [first, second] = ["one", "other"].map((name) => mkdtempSync(join(tmpdir(), `bundles-${name}-`))) as [
+  string,
+  string,
+];
+const bundles = await writeBundles(first);
+afterAll(() => {
+  for (const each of [first, second]) rmSync(each, { recursive: true });
+});
+
+const read = (directory: string, folder: string, file: string): string =>
+  readFileSync(join(directory, folder, file), "utf8");
+
 test("the same sources give the same bundles, byte by byte", async () => {
-  const directories = ["one", "other"].map((name) => mkdtempSync(join(tmpdir(), `bundles-${name}-`)));
-  for (const each of directories) await writeBundles(each);
-  const differing = folders.filter((folder) => {
-    const [first, second] = directories.map((each) => readFileSync(join(each, folder, "index.js"), "utf8"));
-    return first !== second;
-  });
+  await writeBundles(second);
+  const differing = folders.filter(
+    (folder) => read(first, folder, "index.js") !== read(second, folder, "index.js"),
+  );
   expect(differing).toEqual([]);
-  for (const each of directories) rmSync(each, { recursive: true });
+});
+
+test("every bundle has the licenses of its packages beside it", () => {
+  for (const folder of folders) {
+    const licenses = read(first, folder, "licenses.txt");
+    for (const source of Object.keys(bundles[folder]?.sources ?? {})) {
+      const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source) ?? [];
+      if (name !== undefined) expect(licenses).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, "m"));
+    }
+  }
 });
