@@ -120,12 +120,10 @@ describe("Monday", () => {
     const milliseconds = await processorTime(page, "TaskDuration", turns);
     console.log(`${milliseconds.toFixed(0)} ms`);
     expect(milliseconds).toBeLessThanOrEqual(500);
-  });
 
-  test("of several that are found, Enter goes to the first, and again opens it", async () => {
-    const { page } = await signInHere();
-    for (const key of ["/", "p", "e", "r", "s", "o", "n", "-", "2", "0", "Enter"])
-      await page.keyboard.press(key);
+    // Of several that are found, Enter goes to the first, and again opens it.
+    await go(page, "E-mails");
+    for (const key of ["/", ..."person-20", "Enter"]) await page.keyboard.press(key);
     const first = page.getByRole("rowheader").first().getByRole("link");
     await expect.poll(() => first.evaluate((link) => link === link.ownerDocument.activeElement)).toBe(true);
     const address = String(await first.getAttribute("title"));
@@ -142,7 +140,7 @@ describe("Monday", () => {
     await page.route("**/api/dashboard/findings?*", (route) => asked.resolve(route));
     const drawn: number[] = [];
     /** Turns the page, and holds the answer of the service back. What is measured begins with the answer, and ends with its rows. */
-    const turns = Array.from({ length: 30 }, (_, index) => async () => {
+    const turns = Array.from({ length: 11 }, (_, index) => async () => {
       asked = Promise.withResolvers();
       const rows = page.evaluate<number>(`new Promise((resolve) => {
         const { parse } = Date;
@@ -190,7 +188,7 @@ describe("Monday", () => {
         [...document.querySelectorAll("nav a")].find(({ textContent }) => textContent === "${name}").click();
       })`);
     for (const name of ["Overview", "Findings", "Breaches", "E-mails", "Alerts", "Settings"]) {
-      const turns = Array.from({ length: 5 }, () => async () => {
+      const turns = Array.from({ length: 3 }, () => async () => {
         await follow("Activity");
         return () => follow(name);
       });

@@ -25,12 +25,16 @@ const Name = "/breach-monitor/test/proxy-secret";
 const secret = "0123456789abcdef".repeat(4);
 const wrongSecret = `${secret.slice(0, -1)}0`;
 
+/** A domain that the subscription covers, which the service asks at most once a minute. */
+const large = "large.example";
+
 let hibp: HibpServer;
 let service: LocalService;
 let organization: Organization;
 beforeAll(async () => {
   hibp = await startHibpServer();
   hibp.accounts["ada@demo.example"] = ["Alpha", "Beta"];
+  hibp.covered = [large];
   const assembly = synthesizeWith({ alarms: "minimal", trustedProxySecret: Name });
   service = await startOwnService(["--memory", "--hibp-url", hibp.url], {}, assembly);
   organization = await createOrganization({}, { apiUrl: service.apiUrl });
@@ -51,6 +55,21 @@ test("a scan before the HIBP key is stored fails, one after it finds", async () 
   await new SSMClient({}).send(new PutParameterCommand(put));
   expect(await scan(api)).toMatchObject({ status: "completed" });
   expect((await api.get("/breaches")).body).toMatchObject({ total: 2 });
+});
+
+test("an answer of 20 MB about a domain is compared with its monitored addresses", async () => {
+  const { domainId, api } = await createOrganization({}, { domain: large, apiUrl: service.apiUrl });
+  for (const alias of ["user7", "user199999", "clean"]) {
+    expect((await api.post("/emails", { email: `${alias}@${large}`, domainId })).status).toBe(201);
+  }
+  for (let index = 0; index < 200_000; index++) {
+    hibp.accounts[`user${index}@${large}`] = ["Alpha", "Beta", ...Array(12).fill("Alpha")];
+  }
+  hibp.requests = [];
+  expect(await scan(api)).toMatchObject({ status: "completed", scannedEmails: 3, newBreachesFound: 4 });
+  const asked = hibp.requests.map(({ path }) => path).filter((path) => path.startsWith("breached"));
+  expect(asked).toEqual([`breacheddomain/${large}`]);
+  hibp.accounts = {};
 });
 
 describe("behind a trusted proxy", () => {
