@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // Tests start many short processes, services and command lines, which spend most of their time compiling
 // modules.
@@ -18,6 +19,14 @@ process.once("exit", () => rmSync(temporary, { recursive: true, force: true, max
  */
 const testTimeout = 180_000;
 const hookTimeout = testTimeout;
+
+/** Where it knows no earlier run, vitest begins with the largest files. The measured costs take long and are few lines. */
+class CostsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => (moduleId.includes("/bench/costs") ? 0 : 1);
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
 
 /** Folders whose tests use one local service, with the real bundles and the real template. */
 const served = "{bench,browser,dashboard,endpoints,service}";
@@ -41,6 +50,7 @@ export default defineConfig(({ mode }) => {
     test: {
       // More workers than small machines have cores: tests mostly wait for sweeps, retries and new windows.
       maxWorkers: 6,
+      sequence: { sequencer: CostsFirst },
       reporters: ["default", ...(process.stdout.isTTY ? [] : ["./test/progress.ts"])],
       projects: [
         project("parts", "*", { exclude: [`test/${served}/**`] }),

@@ -1,9 +1,10 @@
 import type { Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { noBrowser } from "../../local/harness/chromium.ts";
 import { createClient } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { focused, follow, press, tabTo } from "./keyboard.ts";
-import { isLoaded, signInTo, useBrowser } from "./visit.ts";
+import { isLoaded, signInTo, useBrowser, type Visit } from "./visit.ts";
 
 useBrowser();
 
@@ -17,8 +18,13 @@ const followTab = async (page: Page, name: string, steps: number): Promise<void>
 };
 
 describe("the keyboard alone, under Settings", () => {
+  let page: Page;
+  let watch: Visit["watch"];
+  beforeAll(async () => {
+    if (noBrowser === undefined) ({ page, watch } = await signInTo(await createOrganization()));
+  });
+
   test("creates an API key, which is shown once, works, and is refused once revoked", async () => {
-    const { page } = await signInTo(await createOrganization());
     await followTab(page, "API keys", 0);
     await press(page, "Create API key");
     await page.getByRole("dialog", { name: "Create API key" }).waitFor();
@@ -44,7 +50,6 @@ describe("the keyboard alone, under Settings", () => {
   });
 
   test("adds a team, renames it, and deletes it", async () => {
-    const { page, watch } = await signInTo(await createOrganization());
     const dialog = page.getByRole("dialog");
     await followTab(page, "Teams", 2);
     const add = async () => {
@@ -77,7 +82,6 @@ describe("the keyboard alone, under Settings", () => {
   });
 
   test("invites a member, makes an admin of the member, and removes the member", async () => {
-    const { page } = await signInTo(await createOrganization());
     const email = "invited@demo.example";
     await followTab(page, "Members", 1);
     await press(page, "Invite");
@@ -105,7 +109,6 @@ describe("the keyboard alone, under Settings", () => {
   });
 
   test("gives the organization another name, which the frame shows", async () => {
-    const { page } = await signInTo(await createOrganization({ name: "Before" }));
     await followTab(page, "Organization", 4);
     await page.getByLabel("Name").fill("Afterwards Ltd");
     await page.keyboard.press("Enter");
