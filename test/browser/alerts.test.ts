@@ -124,7 +124,7 @@ describe("Alerts", () => {
     await page.getByRole("cell", { name: "just now" }).waitFor();
   });
 
-  test("a channel that fails says why; the keyboard sends all again once the receiver works", async () => {
+  test("a channel that fails says why; the keyboard sends all again once it works", async () => {
     const { api, ...organization } = await createOrganization();
     const inbox = `${inject("receiverUrl")}/browser-failing-${organization.id}`;
     const url = `${inbox}?status=500`;

@@ -49,7 +49,7 @@ describe("listing", () => {
     known = await scanned();
   });
 
-  test("gives every breached address that nobody watches, with its worst breaches, by page", async () => {
+  test("gives every breached address that nobody watches, with its worst breaches", async () => {
     const { list, domainId, user } = known;
     const listed = await list();
     expect(listed).toMatchObject({ total: 12, unwatched: 12 });
