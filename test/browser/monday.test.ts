@@ -140,7 +140,7 @@ describe("Monday", () => {
     await page.route("**/api/dashboard/findings?*", (route) => asked.resolve(route));
     const drawn: number[] = [];
     /** Turns the page, and holds the answer of the service back. What is measured begins with the answer, and ends with its rows. */
-    const turns = Array.from({ length: 11 }, (_, index) => async () => {
+    const turns = Array.from({ length: 15 }, (_, index) => async () => {
       asked = Promise.withResolvers();
       const rows = page.evaluate<number>(`new Promise((resolve) => {
         const { parse } = Date;
@@ -188,7 +188,7 @@ describe("Monday", () => {
         [...document.querySelectorAll("nav a")].find(({ textContent }) => textContent === "${name}").click();
       })`);
     for (const name of ["Overview", "Findings", "Breaches", "E-mails", "Alerts", "Settings"]) {
-      const turns = Array.from({ length: 3 }, () => async () => {
+      const turns = Array.from({ length: 5 }, () => async () => {
         await follow("Activity");
         return () => follow(name);
       });
