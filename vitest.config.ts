@@ -13,13 +13,6 @@ const temporary = mkdtempSync(join(tmpdir(), "breach-monitor-tests-"));
 process.env.TMPDIR = temporary;
 process.once("exit", () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }));
 
-/**
- * Ends a test or hook that hangs. A machine that does something else beside the tests takes several times as long as
- * one that does not.
- */
-const testTimeout = 180_000;
-const hookTimeout = testTimeout;
-
 /** Where it knows no earlier run, vitest begins with the largest files. The measured costs take long and are few lines. */
 class CostsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -33,13 +26,17 @@ const served = "{bench,browser,dashboard,endpoints,service}";
 
 // `npm test` leaves out what takes long by nature, files named *.long.test.ts, and `npm run test:long` runs only that.
 export default defineConfig(({ mode }) => {
-  const name = mode === "long" ? "*.long.test.ts" : "!(*.long).test.ts";
+  const isLong = mode === "long";
+  const name = isLong ? "*.long.test.ts" : "!(*.long).test.ts";
+  // Ends a test or hook that hangs. A machine that does something else beside the tests takes several times as long as
+  // one that does not.
+  const testTimeout = isLong ? 600_000 : 180_000;
   const project = (title: string, folders: string, settings: object = {}) => ({
     test: {
       name: title,
       include: [`test/${folders}/**/${name}`],
       testTimeout,
-      hookTimeout,
+      hookTimeout: testTimeout,
       expect: { poll: { timeout: testTimeout / 2 } },
       isolate: false,
       setupFiles: "test/fresh.ts",

@@ -15,7 +15,7 @@ export type LocalService = {
   stop: () => Promise<void>;
 };
 
-const readyWithinMilliseconds = 150_000;
+const readyWithinMilliseconds = 300_000;
 
 /**
  * Starts a local service as `npm start` does, on a free port unless the options name one, and waits until it

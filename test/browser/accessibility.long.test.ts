@@ -96,6 +96,7 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     const page = signedIn.full?.page as Page;
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(urlOf(place));
+    await isLoaded(page);
     if (of !== undefined) await page.getByRole("row").nth(1).getByRole("checkbox").check();
     await page.getByRole("main").getByRole("button", { name, exact: true }).first().click();
     await page.getByRole("dialog").waitFor();
@@ -203,7 +204,7 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     expect(await problems(page)).toEqual([]);
   });
 
-  test("the check itself finds a button without a name and what is too wide", async () => {
+  test("the check itself finds a button without a name, what is too wide, and dark on dark", async () => {
     const { page } = await visit([axe]);
     await page.goto(urlOf("/sign-in#not-a-token"));
     const button = page.getByRole("button", { name: "Sign in" });
@@ -212,9 +213,12 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
       const button = document.querySelector("button");
       button.textContent = "";
       button.style.minWidth = "2000px";
+      document.styleSheets[0].insertRule("@media (prefers-color-scheme: dark) { h1 { color: #222 !important } }");
     }`);
     const found = (await problems(page)).join("\n");
-    expect(found).toMatch(/^320 px, dark: button-name/m);
+    expect(found).toMatch(/^320 px, light: button-name/m);
+    expect(found).toMatch(/^1280 px, dark: color-contrast/m);
+    expect(found).not.toMatch(/light: color-contrast/);
     expect(found).toMatch(/^1280 px: \d+ px too wide/m);
   });
 });

@@ -22,20 +22,27 @@ export const places = [
   "/settings/organization",
 ];
 
+/** What light and dark can differ in. */
+const ofColors = ["color-contrast", "link-in-text-block"];
+
 /**
- * What axe-core finds and what is wider than the screen, in light and dark, at 320 and 1280 pixels. `tags`: of the rules to check, by default
- * all.
+ * What axe-core finds and what is wider than the screen, at 320 and 1280 pixels, and of colors also in dark. `tags`: of the rules to check, by
+ * default all.
  */
 export const problems = async (page: Page, tags?: readonly string[]): Promise<string[]> => {
   const found: string[] = [];
+  const schemes = [
+    ["light", tags],
+    ["dark", ofColors],
+  ] as const;
   for (const width of [320, 1280]) {
     await page.setViewportSize({ width, height: 800 });
     const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
     if (overflow > 0) found.push(`${width} px: ${overflow} px too wide`);
-    for (const colorScheme of ["light", "dark"] as const) {
+    for (const [colorScheme, runOnly] of schemes) {
       await page.emulateMedia({ colorScheme });
       const violations = await page.evaluate<string[]>(
-        `axe.run(document, ${JSON.stringify({ runOnly: tags })}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        `axe.run(document, ${JSON.stringify({ runOnly })}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
            nodes.map(({ target, failureSummary }) => [id, target.join(" "), failureSummary].join(": "))))`,
       );
       found.push(...violations.map((each) => `${width} px, ${colorScheme}: ${each}`));

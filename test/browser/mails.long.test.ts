@@ -113,7 +113,7 @@ const step = async (
     count,
     ({ messages, events, isOver }) =>
       isOver && messages > before.messages && events === before.events + expected.events,
-    120,
+    400,
   );
   expect(now.messages - before.messages).toBeLessThanOrEqual(expected.messages);
   steps.push({ happened, ...now, isAtOnce: expected.isAtOnce ?? false });
@@ -262,7 +262,7 @@ describe("what people get", () => {
       passkey: /^A passkey was added/,
     };
     const isThere = (all: Message[]) => (pattern: RegExp) => all.some(({ subject }) => pattern.test(subject));
-    const all = await eventually(mails, (some) => Object.values(pictures).every(isThere(some)), 60);
+    const all = await eventually(mails, (some) => Object.values(pictures).every(isThere(some)), 200);
     const { page } = await visit([], service.apiUrl);
     for (const [name, pattern] of Object.entries(pictures)) {
       const { html, subject } = all.find((mail) => pattern.test(mail.subject)) as Message;

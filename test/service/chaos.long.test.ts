@@ -76,7 +76,7 @@ test("a scan survives killed workers, a killed runtime, lost and doubled message
     const ended = await eventually(
       () => latestScan(api),
       (latest) => latest?.status === "completed" || latest?.status === "failed",
-      120,
+      400,
     );
     const seconds = ((Date.now() - began) / 1000).toFixed(1);
     const harm = await chaos.stop();

@@ -5,7 +5,7 @@
 export const eventually = async <T>(
   read: () => Promise<T>,
   isDone: (value: T) => boolean,
-  seconds = 90,
+  seconds = 150,
 ): Promise<T> => {
   const deadline = Date.now() + seconds * 1000;
   for (let pause = 200; ; pause = Math.min(pause * 1.5, 1_500)) {

@@ -32,7 +32,7 @@ test.each([
     expect((await api.post("/alert-configs", channel)).status).toBe(201);
     expect((await api.post("/scans")).status).toBe(201);
     const latest = async () => ((await api.get("/scans")).body.scans as { status: string }[])[0];
-    await eventually(latest, (scan) => scan?.status === "completed", 120);
+    await eventually(latest, (scan) => scan?.status === "completed", 200);
     const [finding] = (await api.get("/breaches")).body.breaches as { id: number }[];
     expect((await api.post("/breaches/acknowledge", { id: finding?.id })).status).toBe(200);
   } finally {
