@@ -1,13 +1,7 @@
 /** What the test sees and changes of a deployed stack behind its API: rows, messages and schedules. */
 import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetScheduleCommand, SchedulerClient, UpdateScheduleCommand } from "@aws-sdk/client-scheduler";
-import {
-  GetQueueAttributesCommand,
-  ListQueuesCommand,
-  SendMessageCommand,
-  SetQueueAttributesCommand,
-  SQSClient,
-} from "@aws-sdk/client-sqs";
+import { ListQueuesCommand, SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { keys } from "../../shared/aws/table/keys.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import { storedRows, type WireRow } from "../aws/table/stored-rows.ts";
@@ -26,10 +20,6 @@ export class BehindTheApi {
     this.#deployment = deployment;
   }
 
-  async sendMessage(queue: string, body: string): Promise<void> {
-    await this.#sqs.send(new SendMessageCommand({ QueueUrl: this.#queueUrl(queue), MessageBody: body }));
-  }
-
   /**
    * Lets queues hand out a message again 20 seconds after a function took it and ended, instead of after the minutes of the
    * template. MiniStack ends the functions that are at work when an update replaces them, which AWS does not.
@@ -40,16 +30,6 @@ export class BehindTheApi {
     const Attributes = { VisibilityTimeout: "20" };
     for (const QueueUrl of QueueUrls)
       await this.#sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
-  }
-
-  /** How many messages are in a queue, received ones included. */
-  async messagesIn(queue: string): Promise<number> {
-    const command = new GetQueueAttributesCommand({
-      QueueUrl: this.#queueUrl(queue),
-      AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
-    });
-    const { Attributes = {} } = await this.#sqs.send(command);
-    return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
   }
 
   async delivery(org: number, id: number): Promise<WireRow> {
@@ -88,10 +68,6 @@ export class BehindTheApi {
     await scheduler.send(
       new UpdateScheduleCommand({ ...name, Target, FlexibleTimeWindow, ScheduleExpression }),
     );
-  }
-
-  #queueUrl(queue: string): string | undefined {
-    return this.#deployment.outputs.DeliveriesQueueUrl?.replace(/deliveries$/, queue);
   }
 
   #deliveryKey(org: number, id: number) {

@@ -130,8 +130,10 @@ try {
   }
   await deployment.readOutputs();
   pass("setup is ended at each further step, and goes on");
-  // What operators do after the first deployment. The sweep, which comes each five minutes, comes each ten seconds meanwhile.
-  const sweeps = setInterval(() => deployment.invokeAsSchedule("sweep").catch(console.error), 10_000);
+  // What operators do after the first deployment. What schedules do each minute or five comes each ten seconds meanwhile.
+  const sweeps = setInterval(() => {
+    for (const name of ["sweep", "redispatch-alerts"]) deployment.invokeAsSchedule(name).catch(console.error);
+  }, 10_000);
   const testing = ["--webhook", `${receiver.origin}/smoke`, "--api", deployment.baseUrl];
   printed.push(
     await deployment.setup(plain, { args: [...answers, ...testing] }).finally(() => clearInterval(sweeps)),

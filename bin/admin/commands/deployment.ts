@@ -38,17 +38,19 @@ export const deploymentCommands: Commands = {
       const end = (): void => ending.abort(new Error("the command was ended"));
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
       const lines: Line[] = [];
-      const see = async (check: Check, trial: Trial): Promise<void> => {
+      const see = async (some: readonly Check[], trial: Trial): Promise<void> => {
         if (ending.signal.aborted) return;
-        const line = await lineOf(check, trial);
-        if (ending.signal.aborted) return;
-        lines.push(line);
-        if (flags.json === undefined) process.stdout.write(textOf(line));
+        for (const made of some.map((check) => lineOf(check, trial))) {
+          const line = await made;
+          if (ending.signal.aborted) return;
+          lines.push(line);
+          if (flags.json === undefined) process.stdout.write(textOf(line));
+        }
       };
       const { id } = await act(stack, "org create", { name, "scan-every": "never" });
       const trial = begin(id, flags, stack, ending.signal);
       try {
-        for (const check of checks) await see(check, await trial);
+        for (const some of checks) await see(some, await trial);
       } finally {
         await act(stack, "org delete", { org: String(id), name })?.catch((error: Error) => {
           throw new CommandError(
@@ -56,7 +58,7 @@ export const deploymentCommands: Commands = {
           );
         });
       }
-      await see(sweepCheck, await trial);
+      await see([sweepCheck], await trial);
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeListener(signal, end);
       if (ending.signal.aborted)
         throw new CommandError(`The test was ended. Its organization ${id} is being deleted.`);

@@ -168,91 +168,100 @@ const queueChecks = queueWorkers.map(
   }),
 );
 
-export const checks: readonly Check[] = [
-  {
-    name: "the dashboard's page",
-    run: async (trial) => {
-      const reply = await send(trial, "/app/");
-      if (reply.status === 200 && (await reply.text()).includes("<!doctype html>")) return undefined;
-      throw new Error(`HTTP ${reply.status}`);
+/** Those of a list are made at the same time, because they wait, and one list after the other. */
+export const checks: readonly (readonly Check[])[] = [
+  [
+    {
+      name: "the dashboard's page",
+      run: async (trial) => {
+        const reply = await send(trial, "/app/");
+        if (reply.status === 200 && (await reply.text()).includes("<!doctype html>")) return undefined;
+        throw new Error(`HTTP ${reply.status}`);
+      },
+      advice: `${logOf("serve-dashboard")}. If nothing answers, look at the name in the output DashboardUrl.`,
     },
-    advice: `${logOf("serve-dashboard")}. If nothing answers, look at the name in the output DashboardUrl.`,
-  },
-  {
-    name: "a request without a key is refused",
-    run: async (trial) => {
-      const { status } = await send(trial, "/v1/emails");
-      if (status === 401) return undefined;
-      throw new Error(`HTTP ${status} instead of 401`);
+    {
+      name: "a request without a key is refused",
+      run: async (trial) => {
+        const { status } = await send(trial, "/v1/emails");
+        if (status === 401) return undefined;
+        throw new Error(`HTTP ${status} instead of 401`);
+      },
+      advice: `${logOf("authorize")}, and let nobody use this deployment.`,
     },
-    advice: `${logOf("authorize")}, and let nobody use this deployment.`,
-  },
-  ...callChecks(calls),
-  {
-    name: "a scan",
-    run: async (trial) => {
-      idOf(trial, "start-scan", "scanJobId");
-      return scanned(trial, "manual");
+  ],
+  ...callChecks(calls).map((check) => [check]),
+  [
+    {
+      name: "a scan",
+      run: async (trial) => {
+        idOf(trial, "start-scan", "scanJobId");
+        return scanned(trial, "manual");
+      },
+      advice: `Store the key of Have I Been Pwned (docs/deploy.md). ${logOf("plan-scan and look-up-emails")}.`,
     },
-    advice: `Store the key of Have I Been Pwned (docs/deploy.md). ${logOf("plan-scan and look-up-emails")}.`,
-  },
-  {
-    name: "a scheduled scan",
-    run: async (trial) => {
-      await scheduleEveryMinute(trial.org, trial.stack.outputs);
-      return scanned(trial, "scheduled").finally(() => unschedule(trial.org, trial.stack.outputs));
+    {
+      name: "an alert",
+      run: firstAlert,
+      advice: `${logOf("deliver-alert and retry-alert")}. A receiver must be public HTTPS and answer 2xx.`,
     },
-    advice: `${logOf("start-scheduled-scan")}, and at the dead letters (docs/operate.md).`,
-  },
-  {
-    name: "an alert",
-    run: firstAlert,
-    advice: `${logOf("deliver-alert and retry-alert")}. A receiver must be public HTTPS and answer 2xx.`,
-  },
-  {
-    name: "an alert whose message was lost, after two minutes",
-    run: async (trial) => {
-      await raiseWithoutMessage(trial);
-      return firstAlert(trial);
+  ],
+  [
+    {
+      name: "a scheduled scan",
+      run: async (trial) => {
+        await scheduleEveryMinute(trial.org, trial.stack.outputs);
+        return scanned(trial, "scheduled").finally(() => unschedule(trial.org, trial.stack.outputs));
+      },
+      advice: `${logOf("start-scheduled-scan")}, and at the dead letters (docs/operate.md).`,
     },
-    advice: `${logOf("redispatch-alerts")}, and at its schedule in EventBridge Scheduler.`,
-  },
-  {
-    name: "an alert by e-mail",
-    run: async (trial) => {
-      expectSender(trial);
-      const { id } = await call(trial, "create-alert-config", { body: byMail });
-      await call(trial, "test-alert-config", { id });
-      return delivered(trial, id);
+    {
+      name: "an alert whose message was lost, after two minutes",
+      run: async (trial) => {
+        await raiseWithoutMessage(trial);
+        return firstAlert(trial);
+      },
+      advice: `${logOf("redispatch-alerts")}, and at its schedule in EventBridge Scheduler.`,
     },
-    advice: `${logOf("deliver-alert")}. SES must have verified the sender in the region of the stack.`,
-  },
-  {
-    name: "Have I Been Pwned",
-    run: async (trial) => {
-      const { isWorking, plan } = (await call(trial, "get-overview")).upstream;
-      if (isWorking) return plan ?? "not asked yet";
-      throw new Error("it does not answer, or not with this key");
+    {
+      name: "an alert by e-mail",
+      run: async (trial) => {
+        expectSender(trial);
+        const { id } = await call(trial, "create-alert-config", { body: byMail });
+        await call(trial, "test-alert-config", { id });
+        return delivered(trial, id);
+      },
+      advice: `${logOf("deliver-alert")}. SES must have verified the sender in the region of the stack.`,
     },
-    advice: `Store its key (docs/deploy.md). ${logOf("sync-catalog")}.`,
-  },
-  ...callChecks(lastCalls),
-  ...queueChecks,
-  {
-    name: "dead letters",
-    run: (trial) => expectEmpty(trial, "dead-letters"),
-    advice: "Read them (docs/operate.md).",
-  },
-  {
-    name: "alarms",
-    run: async (trial) => {
-      if (trial.stack.isLocal) throw new Skipped("a local run has none");
-      const AlarmNamePrefix = queueUrl(trial, "").replace(/^.*\//, "");
-      const reply = await new CloudWatchClient().send(new DescribeAlarmsCommand({ AlarmNamePrefix }));
-      const on = reply.MetricAlarms?.filter(({ StateValue }) => StateValue === "ALARM") ?? [];
-      if (on.length > 0) throw new Error(`on: ${on.map(({ AlarmName }) => AlarmName).join(", ")}`);
-      return `${reply.MetricAlarms?.length}, none is on`;
+    {
+      name: "Have I Been Pwned",
+      run: async (trial) => {
+        const { isWorking, plan } = (await call(trial, "get-overview")).upstream;
+        if (isWorking) return plan ?? "not asked yet";
+        throw new Error("it does not answer, or not with this key");
+      },
+      advice: `Store its key (docs/deploy.md). ${logOf("sync-catalog")}.`,
     },
-    advice: "Do what docs/operate.md says. sweep-not-running is on until the first run after a deployment.",
-  },
+  ],
+  ...callChecks(lastCalls).map((check) => [check]),
+  queueChecks,
+  [
+    {
+      name: "dead letters",
+      run: (trial) => expectEmpty(trial, "dead-letters"),
+      advice: "Read them (docs/operate.md).",
+    },
+    {
+      name: "alarms",
+      run: async (trial) => {
+        if (trial.stack.isLocal) throw new Skipped("a local run has none");
+        const AlarmNamePrefix = queueUrl(trial, "").replace(/^.*\//, "");
+        const reply = await new CloudWatchClient().send(new DescribeAlarmsCommand({ AlarmNamePrefix }));
+        const on = reply.MetricAlarms?.filter(({ StateValue }) => StateValue === "ALARM") ?? [];
+        if (on.length > 0) throw new Error(`on: ${on.map(({ AlarmName }) => AlarmName).join(", ")}`);
+        return `${reply.MetricAlarms?.length}, none is on`;
+      },
+      advice: "Do what docs/operate.md says. sweep-not-running is on until the first run after a deployment.",
+    },
+  ],
 ];
