@@ -11,6 +11,9 @@ import { end, type Ministack } from "./ministack.ts";
 
 const project = join(import.meta.dirname, "..", "..");
 
+/** Of the command lines. The CDK's check against CloudFormation's rules takes most of a synthesis; `npm run synth` makes it. */
+const settings = { CDK_DISABLE_CLI_TELEMETRY: "true", CDK_VALIDATION: "false" };
+
 /** Types of resources that MiniStack does not know. */
 const unknownTypes = ["AWS::Logs::QueryDefinition"];
 
@@ -79,7 +82,7 @@ export class Deployment {
       env: {
         ...process.env,
         ...this.#ministack.variables,
-        CDK_DISABLE_CLI_TELEMETRY: "true",
+        ...settings,
         // In place of the app that cdk.json names.
         ...(assembly === undefined && {
           CDK_APP: `${process.execPath} ${join(import.meta.dirname, "app.ts")}`,
@@ -227,7 +230,7 @@ export class Deployment {
   async #run(program: string, args: readonly string[], cwd = project): Promise<string> {
     const child = spawn(program, args, {
       cwd,
-      env: { ...process.env, ...this.#ministack.variables, CDK_DISABLE_CLI_TELEMETRY: "true" },
+      env: { ...process.env, ...this.#ministack.variables, ...settings },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let printed = "";

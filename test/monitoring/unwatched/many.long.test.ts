@@ -13,13 +13,13 @@ import { claim } from "./claim.ts";
 
 useWorkers({ breached: {} });
 
-test("100,000 sub-addresses of one address are listed as far as their row has room", async () => {
+test("20,000 sub-addresses of one address are listed as far as their row has room", async () => {
   const org = await createOrganization({ "tests.example": 1 });
   const [domain] = await domains.list(org);
   const claimed = await claim(org, domain as domains.Domain);
   const breachIds = await catalog.idsFor(["Alpha"]);
   const breachNames = new Map(
-    Array.from({ length: 100_000 }, (_, at) => [`load+${at.toString(36).padStart(40, "x")}`, ["Alpha"]]),
+    Array.from({ length: 20_000 }, (_, at) => [`load+${at.toString(36).padStart(40, "x")}`, ["Alpha"]]),
   );
   await compareAll(org, [{ domain: claimed, breachNames }], { watched: new Set(), breachIds });
   const before = await list(org, { limit: 5, offset: 0 });
@@ -45,8 +45,8 @@ const manyAliases = (count: number): Map<string, string[]> => {
   );
 };
 
-test("100,000 unwatched addresses cost what changes", async () => {
-  const count = 100_000;
+test("30,000 unwatched addresses cost what changes", async () => {
+  const count = 30_000;
   const org = await createOrganization({ [`many${count}.example`]: 1 });
   const [domain] = await domains.list(org);
   const breachNames = manyAliases(count);
