@@ -52,7 +52,8 @@ const ministack = await startMinistack(executable, directory, {
   HIBP_BASE_URL: hibp.url,
   OUTBOUND_ALLOWED_ORIGINS: receiver.origin,
 });
-Object.assign(process.env, ministack.variables);
+// Other steps of CI use cdk.out at the same time.
+Object.assign(process.env, ministack.variables, { CDK_OUTPUT: join(directory, "cdk.out") });
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
     ministack.end();
