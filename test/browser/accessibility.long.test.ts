@@ -204,7 +204,7 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     expect(await problems(page)).toEqual([]);
   });
 
-  test("the check itself finds a button without a name, what is too wide, and dark on dark", async () => {
+  test("the check itself finds a nameless button, what is too wide, and dark on dark", async () => {
     const { page } = await visit([axe]);
     await page.goto(urlOf("/sign-in#not-a-token"));
     const button = page.getByRole("button", { name: "Sign in" });
