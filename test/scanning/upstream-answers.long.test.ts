@@ -73,11 +73,13 @@ const noSubscription = "Have I Been Pwned has no active subscription for the API
 const blocked = "Have I Been Pwned blocked this service at its edge";
 const forbidden = "Have I Been Pwned refused to look addresses up with this API key";
 
-/** The same outcome, whatever an endpoint answers: one answer of each kind that its client treats differently. */
-const always = (outcome: Outcome): Partial<Record<Answer, Outcome>> =>
-  Object.fromEntries(["401", "404", "429", "503", "200 page"].map((kind) => [kind, outcome]));
+/** The same outcome, whatever an endpoint answers. */
+const always = (outcome: Outcome): Record<Answer, Outcome> => {
+  const kinds = Object.keys(answers) as Answer[];
+  return Object.fromEntries(kinds.map((kind) => [kind, outcome])) as Record<Answer, Outcome>;
+};
 
-const outcomes: Record<string, Partial<Record<Answer, Outcome>>> = {
+const outcomes: Record<string, Record<Answer, Outcome>> = {
   "subscription/status": {
     "401": nothing(refusedKey),
     "402": nothing(noSubscription),
