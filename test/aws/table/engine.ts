@@ -1,16 +1,8 @@
-import type { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { type ConsumedCapacity, CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll } from "vitest";
-import {
-  type BehaviourSettings,
-  openBehaviour,
-  ReplyLost,
-  type Send,
-  undisturbed,
-} from "../../../local/dynamodb/behaviour.ts";
+import { type BehaviourSettings, undisturbed } from "../../../local/dynamodb/behaviour.ts";
 import { startEngine as startInMemory } from "../../../local/dynamodb/engine.ts";
-import { wire } from "../../../shared/aws/table/clients.ts";
+import { startBehavingDynamodb } from "../../../local/harness/behaving-dynamodb.ts";
 import { breachIndex, dueIndex } from "../../../shared/aws/table/keys.ts";
 import { type Command, intercept } from "./intercept.ts";
 
@@ -19,13 +11,14 @@ export type Engine = { url: string; stop: () => Promise<void> };
 /**
  * Starts a DynamoDB engine in memory with an empty table of this service's shape, and points the SDK's
  * environment variables and TABLE_NAME at it. When AWS_ENDPOINT_URL_DYNAMODB is set, that engine is used
- * instead, for example DynamoDB Local. To the product's client conflicts are as on AWS; `settings` add latency, lost replies and lag.
+ * instead, for example DynamoDB Local. Conflicts are as on AWS; `settings` add latency, lost replies and lag.
  */
 export const startEngine = async (settings: BehaviourSettings = undisturbed): Promise<Engine> => {
   const tableName = `test-${process.pid}-${Date.now()}`;
   const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   const engine = given === undefined ? await startInMemory(undefined) : undefined;
-  const url = given ?? (engine?.endpoint as string);
+  const behaving = await startBehavingDynamodb(given ?? (engine?.endpoint as string), settings);
+  const { url } = behaving;
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: url,
     AWS_REGION: "us-east-1",
@@ -34,10 +27,11 @@ export const startEngine = async (settings: BehaviourSettings = undisturbed): Pr
     TABLE_NAME: tableName,
   });
   await createTable(tableName);
-  putBehaviourBefore(settings);
   return {
     url,
     stop: async () => {
+      await behaving.close();
+      if (given !== undefined) process.env.AWS_ENDPOINT_URL_DYNAMODB = given;
       if (engine === undefined) return;
       delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
       await engine.close();
@@ -52,33 +46,6 @@ export const useEngine = (settings?: BehaviourSettings): void => {
     engine = await startEngine(settings);
   });
   afterAll(() => engine.stop());
-};
-
-type Sent = { request: { headers: Record<string, string>; body: Uint8Array } };
-type Received = { response: { statusCode: number; body: Readable } };
-
-/** Within the client: a server of its own would take a fifth of a test's time. */
-const putBehaviourBefore = (settings: BehaviourSettings): void => {
-  const behave = openBehaviour(settings, () => ["pk", "sk"]);
-  const middleware =
-    (next: (sent: Sent) => Promise<Received>) =>
-    async ({ request, ...sent }: Sent) => {
-      const bytes = Buffer.copyBytesFrom(request.body);
-      const [service, own = ""] = String(request.headers["x-amz-target"]).split(".");
-      const send: Send = async (body, operation = own) => {
-        const changed = { "x-amz-target": `${service}.${operation}`, "content-length": String(body.length) };
-        const headers = { ...request.headers, ...changed };
-        const { response } = await next({ ...sent, request: { ...request, headers, body } });
-        return { status: response.statusCode, headers: {}, body: await buffer(response.body) };
-      };
-      try {
-        const { status, headers, body } = await behave(own, JSON.parse(bytes.toString()), bytes, send);
-        return { response: { statusCode: status, headers, body } };
-      } catch (error) {
-        throw error instanceof ReplyLost ? Object.assign(error, { code: "ECONNRESET" }) : error;
-      }
-    };
-  wire().middlewareStack.add(middleware as never, { step: "deserialize", priority: "low" });
 };
 
 const createTable = async (tableName: string): Promise<void> => {
