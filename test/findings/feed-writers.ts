@@ -10,6 +10,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import * as feed from "../../shared/findings/feed/feed.ts";
 import { findings } from "../../shared/findings/record.ts";
 import { type Reserved, reserveOne } from "../../shared/lists/blocks.ts";
+import { forDomains } from "../../shared/monitoring/hibp/subscription.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { plan } from "../../shared/scanning/plan.ts";
 import { start } from "../../shared/scanning/start.ts";
@@ -93,6 +94,8 @@ export const readWhileKilling = async (
   org: number,
   { domain, rounds, smallestPage = 1 }: { domain: string; rounds: number; smallestPage?: number },
 ) => {
+  // Workers that die before HIBP has told its rate keep to that of the smallest plan for seconds, and search no domain meanwhile.
+  await forDomains([domain]);
   const kill = (): void => {
     if (killable.getStore() && chance(1)) throw new Error("Killed");
   };
