@@ -13,7 +13,7 @@ const temporary = mkdtempSync(join(tmpdir(), "breach-monitor-tests-"));
 process.env.TMPDIR = temporary;
 process.once("exit", () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }));
 
-/** Where it knows no earlier run, vitest begins with the largest files. The measured costs take long and are few lines. */
+/** Without times of an earlier run, vitest starts the largest files first. The test of costs is a small file but slow, and would end last. */
 class CostsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => (moduleId.includes("/bench/costs") ? 0 : 1);

@@ -76,7 +76,7 @@ type TextFieldProps = Omit<JSX.IntrinsicElements["input"], "label" | "name" | "o
 
 export function TextField({ label, hint, missing, beside, onInput, ...input }: TextFieldProps) {
   const { problem, control, onInvalid, clear } = useProblem(label, input.name, missing);
-  // A button beside it may have filled it. An effect after the frame would clear what Enter in that frame was told.
+  // A button beside the field may have filled it. An effect after the frame would also clear the problem that Enter has just shown.
   useLayoutEffect(clear, [input.value]);
   const attributes = {
     ...input,

@@ -22,7 +22,7 @@ export const places = [
   "/settings/organization",
 ];
 
-/** What light and dark can differ in. */
+/** The rules whose result can differ between light and dark. */
 const ofColors = ["color-contrast", "link-in-text-block"];
 
 /**

@@ -9,7 +9,7 @@ import { withFindings } from "./with-findings.ts";
 
 useBrowser();
 
-/** What a test acknowledges of it, it reopens; the last one does not. */
+/** The tests share it. Each test reopens what it acknowledges, except for the last one. */
 let known: Awaited<ReturnType<typeof withFindings>>;
 beforeAll(async () => {
   known = await withFindings();

@@ -131,7 +131,7 @@ try {
   }
   await deployment.readOutputs();
   pass("setup is ended at each further step, and goes on");
-  // What operators do after the first deployment. What schedules do each minute or five comes each ten seconds meanwhile.
+  // Operators do this after the first deployment. Meanwhile the test invokes every ten seconds what schedules invoke every one or five minutes.
   const sweeps = setInterval(() => {
     for (const name of ["sweep", "redispatch-alerts"]) deployment.invokeAsSchedule(name).catch(console.error);
   }, 10_000);

@@ -11,7 +11,7 @@ import { end, type Ministack } from "./ministack.ts";
 
 const project = join(import.meta.dirname, "..", "..");
 
-/** Of the command lines. The CDK's check against CloudFormation's rules takes most of a synthesis; `npm run synth` makes it. */
+/** Environment variables of the command lines. The CDK's validation takes most of a synthesis, and `npm run synth` does it already. */
 const settings = { CDK_DISABLE_CLI_TELEMETRY: "true", CDK_VALIDATION: "false" };
 
 /** Types of resources that MiniStack does not know. */

@@ -94,7 +94,8 @@ export const readWhileKilling = async (
   org: number,
   { domain, rounds, smallestPage = 1 }: { domain: string; rounds: number; smallestPage?: number },
 ) => {
-  // Workers that die before HIBP has told its rate keep to that of the smallest plan for seconds, and search no domain meanwhile.
+  // Until HIBP has told its rate, workers keep to the rate of the smallest plan. If one was killed then, the next would search no domain
+  // for six seconds.
   await forDomains([domain]);
   const kill = (): void => {
     if (killable.getStore() && chance(1)) throw new Error("Killed");

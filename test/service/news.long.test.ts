@@ -17,7 +17,10 @@ import { startOwnService } from "./own-service.ts";
 const organizationCount = 20;
 const rpm = 20;
 
-/** Schedules and waiting times pass this many times faster, and what the machine takes counts as this many times longer. HIBP's rate is this many times higher. */
+/**
+ * Schedules and waiting times pass this many times faster. HIBP's rate is this many times higher, and the machine's own time counts this
+ * many times.
+ */
 const speed = 4;
 
 const targetMinutes = 10;

@@ -67,8 +67,7 @@ const listed = (row: ApiKey): ListedKey => ({
   revokedAt: row.revokedAt,
 });
 
-/**
- * Revokes a key: the very next request with it is refused. Revoking it again changes nothing. */
+/** Revokes a key: the very next request with it is refused. Revoking it again changes nothing. */
 export const revoke = (org: number, id: number, actor: Actor): Promise<"revoked" | "unknown"> =>
   withOptimisticRetry(async () => {
     const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });

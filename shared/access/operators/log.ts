@@ -16,16 +16,12 @@ export type OperatorEntry = {
   organizationId?: number;
 };
 
-type NewEntry = Omit<OperatorEntry, "at">;
-
-const rowOf = (entry: NewEntry): Key & OperatorEntry => {
+/** Logs an act before it begins, so that no act is done without an entry. An act that is refused has an entry too. */
+export const add = (entry: Omit<OperatorEntry, "at">): Promise<void> => {
   const at = new Date().toISOString();
   // Random, because two operators may act in one millisecond.
-  return { ...keys.operatorEntry(at, randomBytes(6).toString("hex")), at, ...entry };
+  return table.put({ ...keys.operatorEntry(at, randomBytes(6).toString("hex")), at, ...entry });
 };
-
-/** Logs an act before it begins, so that none is done without an entry. An act that is refused has one too. */
-export const add = (entry: NewEntry): Promise<void> => table.put(rowOf(entry));
 
 /** Entries, newest first, before the time `before`; of one organization if `organizationId` is given. */
 export const list = async ({

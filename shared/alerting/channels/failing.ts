@@ -44,7 +44,7 @@ export const noteFailing = async (
 
 const minute = 60_000;
 
-/** Notes that a delivery arrived, at most once a minute unless the channel failed before. */
+/** Notes that a delivery arrived, unless the channel works and its row, as it was read, notes one of the last minute. */
 export const noteWorking = async (
   org: number,
   { id, failingSince, lastDeliveredAt = "1970-01-01" }: Channel,

@@ -1,4 +1,4 @@
-/** Compares what HIBP answered about domains with their unwatched addresses. An answer without news costs what reading them costs. */
+/** Compares what HIBP answered about domains with their unwatched addresses. An answer without news reads the addresses and writes nothing. */
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";

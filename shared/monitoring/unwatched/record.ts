@@ -116,7 +116,7 @@ export const countIn = (entries: readonly Entry[], state: State): number =>
   entries.filter((entry) => entry.state === state).length;
 
 /**
- * The writes that change buckets of a domain; they fail when a bucket has changed since it was read. `asOf`: as of counts.
+ * The writes that change buckets of a domain; they fail when a bucket has changed since it was read. `asOf`: when HIBP gave the answer that changes them (ISO 8601).
  */
 export const writesOf = (
   org: number,
