@@ -23,7 +23,7 @@ const isFaulty = (url: string): boolean => /-(0|1)$/.test(url);
 /** What the faulty endpoints do at the moment: answer with success, answer with an error, or never answer. */
 type Behaviour = "answer" | "fail" | "hang";
 
-/** Events raised as fast as possible, to measure throughput. */
+/** Events raised as fast as possible, to warm up and to measure throughput. */
 const burstEvents = 100;
 /** Events raised one after the other, to measure latency. */
 const pacedEvents = 30;
@@ -173,11 +173,11 @@ const measure = async (
 
   try {
     let from = receiver.requests.length;
-    /** Starts the workers of first attempts and of retries, so that their start is not measured. */
+    /** Starts the workers of first attempts and of retries, so that neither their start is measured nor the time in which V8 compiles them. */
     const warm = async (): Promise<void> => {
       letFaulty("fail");
       from = receiver.requests.length;
-      const deliveries = await raise(organizationCount);
+      const deliveries = await raise(burstEvents);
       // Two of the deliveries of an event fail, and each is tried twice more.
       const expected = deliveries * (1 + (2 * 2) / channelsPerOrganization);
       await delivered(() => receiver.requests.length - from >= expected);

@@ -39,7 +39,7 @@ export const count = async (
 };
 
 /** Calls before the counted ones: V8 still compiles. */
-const warmCalls = 6;
+const warmCalls = 20;
 const countedCalls = 9;
 
 /** CPU time for one warm call of the process of `worker`, the name of the call's function in functions/routes.ts or dashboard-routes.ts. */
