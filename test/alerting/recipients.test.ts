@@ -1,5 +1,8 @@
 /** What recipients of alerts by e-mail say about them, and who is asked first. */
+import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { handler } from "../../functions/change-alert-config/handler.ts";
+import { toContext } from "../../shared/access/api/principal.ts";
 import * as users from "../../shared/access/members/user.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
@@ -9,6 +12,7 @@ import { ask } from "../../shared/alerting/recipients/confirmation.ts";
 import { addresseesOf, find, setConsent } from "../../shared/alerting/recipients/recipient.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization, logger, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
+import { createChannel, webhook } from "./channels.ts";
 import {
   attempt,
   mails,
@@ -141,6 +145,8 @@ test("a worker that read a delivery before an attempt was taken back sends nothi
 
 describe("where recipients have to confirm", () => {
   const question = /^Do you want alerts from /;
+  const channelTo = (org: number, ...recipients: string[]): Promise<number> =>
+    createChannel(org, {}, { channel: "email", config: { recipients } });
 
   test("strangers get a request and nothing else until they confirm", async () => {
     vi.stubEnv("CONFIRM_RECIPIENTS", "true");
@@ -160,6 +166,28 @@ describe("where recipients have to confirm", () => {
     expect(mails.subjects[1]).not.toMatch(question);
   });
 
+  test("a patch asks whom it makes a recipient, and nobody of a channel of another kind", async () => {
+    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
+    vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
+    const org = await createOrganization({});
+    const id = await createChannel(org, {}, webhook);
+    const patch = async (body: object): Promise<void> => {
+      const authorizer = toContext({ organizationId: org, actor: { type: "api_key", id: 1, label: "Key" } });
+      const event = {
+        pathParameters: { id: String(id) },
+        body: JSON.stringify(body),
+        requestContext: { authorizer },
+      };
+      const reply = await handler(event as unknown as APIGatewayProxyEvent, {} as Context);
+      expect(reply).toMatchObject({ statusCode: 200 });
+    };
+    const config = { recipients: ["stranger@other.example"] };
+    await patch({ config });
+    expect(mails.received).toEqual([]);
+    await patch({ channel: "email", config });
+    expect(mails.received).toEqual(config.recipients);
+  });
+
   test("members and addresses on verified domains get alerts without being asked", async () => {
     vi.stubEnv("CONFIRM_RECIPIENTS", "true");
     const org = await createOrganization({ "verified.example": 0 });
@@ -177,11 +205,12 @@ describe("where recipients have to confirm", () => {
     vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
     const org = await createOrganization({});
     await organizations.setMailBudget(org, { hour: 1, day: 1 });
+    const channelId = await channelTo(org, "a@other.example");
     mails.throttled = () => true;
-    await ask(org, ["a@other.example"], logger);
+    await ask(org, channelId, logger);
     mails.throttled = () => false;
-    await ask(org, ["a@other.example"], logger);
-    await ask(org, ["a@other.example"], logger);
+    await ask(org, channelId, logger);
+    await ask(org, channelId, logger);
     expect(mails.received).toEqual(["a@other.example"]);
   });
 
@@ -189,11 +218,12 @@ describe("where recipients have to confirm", () => {
     vi.stubEnv("CONFIRM_RECIPIENTS", "true");
     vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
     const org = await createOrganization({});
-    await Promise.all(Array.from({ length: 5 }, () => ask(org, ["a@other.example"], logger)));
+    const channelId = await channelTo(org, "a@other.example");
+    await Promise.all(Array.from({ length: 5 }, () => ask(org, channelId, logger)));
     expect(mails.received).toEqual(["a@other.example"]);
     const poor = await createOrganization({});
     await organizations.setMailBudget(poor, { hour: 0, day: 0 });
-    await ask(poor, ["b@other.example"], logger);
+    await ask(poor, await channelTo(poor, "b@other.example"), logger);
     expect(mails.received).toEqual(["a@other.example"]);
   });
 });
