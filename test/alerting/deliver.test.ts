@@ -16,6 +16,7 @@ import reports from "../cases/reports.json" with { type: "json" };
 import {
   createOrganization,
   logger,
+  onTableRequest,
   takeMessage,
   takeMessages,
   useWorkers,
@@ -252,6 +253,20 @@ test("the other channels are told of one that gives up, once until it delivers a
   const named = sentence.replace("its settings", 'the settings of "Security"');
   expect((await told()).toSorted()).toEqual([sentence, named].toSorted());
   await takeMessages("deliveries");
+});
+
+test("a worker that dies when a delivery has arrived leaves no channel that fails", async () => {
+  const { org, channelId, deliver, row } = await deliveryFor("webhook");
+  responses = [{ status: 500 }];
+  await deliver(1);
+  const death = onTableRequest('"delivered"', "after", async () => {
+    throw new Error("killed");
+  });
+  await expect(deliver(2)).rejects.toThrow("killed");
+  expect(death.happened).toBe(true);
+  expect(await row()).toMatchObject({ status: "delivered" });
+  expect((await channels.get(org, channelId))?.failingSince).toBeUndefined();
+  await takeMessages("delivery-retries");
 });
 
 test.each([

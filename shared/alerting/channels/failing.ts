@@ -44,7 +44,10 @@ export const noteFailing = async (
 
 const minute = 60_000;
 
-/** Notes that a delivery arrived, unless the channel works and its row, as it was read, notes one of the last minute. */
+/**
+ * Notes that a delivery arrived, unless the channel works and its row, as it was read, notes one of the last minute. Call it before the
+ * delivery changes too: a note that is left makes the next failure untold.
+ */
 export const noteWorking = async (
   org: number,
   { id, failingSince, lastDeliveredAt = "1970-01-01" }: Channel,

@@ -211,9 +211,9 @@ const afterSuccess = async (
   { claimed }: Prepared,
   outcome: Outcome,
 ): Promise<void> => {
+  if (channel !== ownersChannel) await failing.noteWorking(org, channel);
   await transitions.finish(org, claimed, { status: "delivered" }, outcome);
   log("delivered");
-  if (channel !== ownersChannel) await failing.noteWorking(org, channel);
 };
 
 const afterFailure = async (
