@@ -122,16 +122,15 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
     return giveUp(attempt, row.failureReason ?? "no answer was recorded");
   }
   if (row.event.type === "gathered") {
+    // What is gathered becomes an event when it is sent.
+    if (row.lastAttemptAt === null && !channel.notifyOnNewBreach) return discard(attempt);
     const singled = await singleOut(org, row, row.event, channel);
     if (singled !== undefined) return tellSingles(attempt, singled);
   }
   // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
   const [content, form] = await Promise.all([readContent(org, row, channel), openForm(attempt)]);
   if (form === undefined) return undefined;
-  if (content === undefined) {
-    await transitions.replace(org, row);
-    return void log("nothing left to tell");
-  }
+  if (content === undefined) return discard(attempt);
   const addressed = await address(attempt, form, content);
   if (addressed === undefined) return undefined;
   const headline = row.event.type === "gathered" ? headlineOf(content) : undefined;
@@ -142,6 +141,11 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (claimed !== undefined) return { claimed, content, ...addressed };
   await addressed.giveBack(0);
   return void log("dropped");
+};
+
+const discard = async ({ org, row, log }: Attempt): Promise<undefined> => {
+  await transitions.replace(org, row);
+  log("nothing left to tell");
 };
 
 /** Enqueues the single deliveries, and again the gathered one if it has anything left. If SQS does not take them, the re-dispatch sends them. */
