@@ -347,7 +347,7 @@ test("a delivery whose channel does not open waits, and goes out once it opens",
   expect(waiting).toMatchObject({
     status: "pending",
     attempts: 0,
-    failureReason: "channel could not be opened",
+    waits: { reason: "channel could not be opened" },
   });
   expect(Date.parse(waiting?.dueAt ?? "") - Date.now()).toBeGreaterThan(
     1_000 * (settings.waitingSeconds - 30),

@@ -64,15 +64,14 @@ describe("a recipient who has unsubscribed", () => {
     const [message] = await raiseFor(org, [["a@other.example"]]);
     if (message === undefined) throw new Error("a delivery was expected");
     await attempt(message);
-    const row = await deliveries.get(org, message.deliveryId);
-    expect(row).toMatchObject({
-      status: "pending",
-      attempts: 0,
-      failureReason: "all recipients have unsubscribed",
-    });
+    const row = () => deliveries.get(org, message.deliveryId);
+    const waits = { reason: "all recipients have unsubscribed", until: expect.any(String) };
+    expect(await row()).toMatchObject({ status: "pending", attempts: 0, waits });
     await setConsent(token, "given");
     await attempt(message);
     expect(mails.received).toEqual(["a@other.example"]);
+    // Nothing has failed.
+    expect(await row()).toMatchObject({ status: "delivered", failureReason: null });
   });
 
   test("is the last of a channel: after a day the other channels are told, once", async () => {
@@ -158,7 +157,7 @@ describe("where recipients have to confirm", () => {
     await attemptAll(await raiseAgain(org));
     expect(mails.subjects).toEqual([expect.stringMatching(question)]);
     const row = await deliveries.get(org, message.deliveryId);
-    expect(row).toMatchObject({ status: "pending", failureReason: "no recipient has confirmed yet" });
+    expect(row).toMatchObject({ status: "pending", waits: { reason: "no recipient has confirmed yet" } });
     const [, token = ""] = /\/recipient#(\S+)/.exec(mails.texts[0] ?? "") ?? [];
     await setConsent(token, "given");
     await attempt(message);

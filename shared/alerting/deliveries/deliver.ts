@@ -172,7 +172,7 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
     const until = new Date(Date.now() + seconds * 1000);
     const reason = "channel could not be opened";
     if (Date.now() >= waitsUntil(row, settings)) await noteFailing(attempt, reason, true);
-    await transitions.postpone(org, row, until, reason, reason);
+    await transitions.postpone(org, row, until, reason);
     logError(channelNotOpened, error);
     log("waiting");
     return undefined;
@@ -192,8 +192,9 @@ const address = async (
   if (isToOwner && dashboardUrl === undefined) return giveUp(attempt, "the owner could not unsubscribe");
   const recipients = isToOwner ? [content.address] : form.config.recipients;
   const plan = await planMail(owner, row, recipients, { dashboardUrl, logger });
-  if (isToOwner && "obstacle" in plan && plan.isShown) return giveUp(attempt, "the owner has unsubscribed");
-  if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan);
+  if (isToOwner && "obstacle" in plan && plan.isForNobody)
+    return giveUp(attempt, "the owner has unsubscribed");
+  if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan.seconds);
   return { receiver: { channel: "email", recipients: plan.recipients }, giveBack: plan.giveBack };
 };
 
@@ -273,21 +274,18 @@ const notWanted = async (org: number, { event }: Delivery): Promise<string | und
 const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: DeliverSettings): number =>
   Date.parse(waitsFrom ?? createdAt) + longestWaitSeconds * 1000;
 
-/** Postpones a delivery that meets an obstacle, or gives it up once it is too old. `isShown`: it shows why while it waits. */
+/** Postpones a delivery that meets an obstacle, or gives it up once it is too old. */
 const wait = async (
   attempt: Attempt,
   reason: string,
-  {
-    seconds = attempt.settings.waitingSeconds,
-    isShown = false,
-  }: { seconds?: number; isShown?: boolean } = {},
+  seconds = attempt.settings.waitingSeconds,
 ): Promise<undefined> => {
   const { org, row, settings, log } = attempt;
   const now = Date.now();
   const latest = waitsUntil(row, settings);
   if (now >= latest) return giveUp(attempt, reason);
   const until = new Date(Math.min(now + seconds * 1000, latest));
-  await transitions.postpone(org, row, until, reason, isShown ? reason : undefined);
+  await transitions.postpone(org, row, until, reason);
   log("waiting", reason);
 };
 
