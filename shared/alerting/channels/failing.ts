@@ -39,7 +39,7 @@ export const noteFailing = async (
     ]),
   );
   // If SQS does not take the messages, the re-dispatch sends them.
-  if (written) await queue.sendAll("delivery-retries", messages).catch(() => {});
+  if (written) await queue.sendPossible("delivery-retries", messages);
 };
 
 const minute = 60_000;

@@ -19,7 +19,7 @@ import type { AttemptResult } from "../senders/outbound.ts";
 import { type Content, type Receiver, send } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
 import { headlineOf } from "../senders/title.ts";
-import { type Delivery, deliveries, type LastResponse } from "./delivery.ts";
+import { type Delivery, deliveries } from "./delivery.ts";
 import { attemptsLeft, nextAfterFailure } from "./retries.ts";
 import * as transitions from "./transitions.ts";
 
@@ -214,7 +214,7 @@ const sendPrepared = (
 const afterSuccess = async (
   { org, channel, log }: Attempt,
   { claimed }: Prepared,
-  outcome: Outcome,
+  outcome: transitions.Outcome,
 ): Promise<void> => {
   if (channel !== ownersChannel) await failing.noteWorking(org, channel);
   await transitions.finish(org, claimed, { status: "delivered" }, outcome);
@@ -225,7 +225,7 @@ const afterFailure = async (
   attempt: Attempt,
   { claimed, giveBack }: Prepared,
   { failure, retryAfterSeconds, isFinal = false }: Extract<AttemptResult, { failure: string }>,
-  outcome: Outcome,
+  outcome: transitions.Outcome,
 ): Promise<void> => {
   const { org, message, row, channel, settings, log } = attempt;
   const isTooOld = Date.now() >= waitsUntil(row, settings);
@@ -250,10 +250,11 @@ const afterFailure = async (
   }
 };
 
-/** What is kept of an attempt. `reached`: fingerprints of the addresses that got their copy. */
-type Outcome = { reached: Set<string>; response: LastResponse | undefined };
-
-const outcomeOf = (org: number, { reached = [], response }: AttemptResult, durationMs: number): Outcome => ({
+const outcomeOf = (
+  org: number,
+  { reached = [], response }: AttemptResult,
+  durationMs: number,
+): transitions.Outcome => ({
   reached: new Set(reached.map((email) => fingerprint(org, email))),
   response: response && { ...response, durationMs },
 });

@@ -85,7 +85,7 @@ export const claim = async (
 };
 
 /** What an attempt came to: why it failed, the answer by HTTP, and the fingerprints of addresses that got their copy in it. */
-type Outcome = { failure?: string; response: LastResponse | undefined; reached: Set<string> };
+export type Outcome = { failure?: string; response: LastResponse | undefined; reached: Set<string> };
 
 /** What an attempt without an answer takes away: that of the attempt before. */
 const withoutAnswer = ({ response }: Outcome): string[] => (response === undefined ? ["lastResponse"] : []);
