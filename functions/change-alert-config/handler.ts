@@ -10,7 +10,7 @@ const logger = new Logger();
 export const handler = serve(changeAlertConfig, async ({ org, actor, path, body, count }) => {
   const messages = await configure.change(org, path.id, body, actor, count);
   await enqueueAlerts(org, messages, logger);
-  await confirmation.ask(org, body.config?.recipients ?? [], logger);
+  if (body.config?.recipients !== undefined) await confirmation.ask(org, path.id, logger);
   configure.warnOfShortSecret(logger, { organizationId: org, channelId: path.id }, body.config?.secret);
   return { ok: true };
 });

@@ -22,6 +22,9 @@ export const text = (maximum: number, options: { multiline?: boolean } = {}) =>
     ),
   );
 
+/** Trimmed text that is more than white space. */
+export const nonBlank = (maximum: number) => text(maximum).check(z.trim(), z.minLength(1));
+
 /** A time in replies: ISO 8601 in UTC with milliseconds. */
 export const timestamp = z
   .string()

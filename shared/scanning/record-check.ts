@@ -90,13 +90,13 @@ export const recordCheck = async (
   const scan = { id: scanId, isFirst: row?.isFirst === true };
   // Whether a first scan finds too many people for owners to be told shows at its end.
   const leastOfOwners = scan.isFirst ? undefined : leastTold(alertChannels);
-  const gathering = eventCount === 0 ? [] : alertChannels.filter((channel) => gathers(channel, scanId));
-  const wanting =
-    delivery.countWanting(alertChannels, "breach") - gathering.length + (leastOfOwners === undefined ? 0 : 1);
+  const wanting = alertChannels.filter((channel) => channels.wants(channel, "breach"));
+  const gathering = eventCount === 0 ? [] : wanting.filter((channel) => gathers(channel, scanId));
+  const atOnce = wanting.length - gathering.length + (leastOfOwners === undefined ? 0 : 1);
   const [grades, ids, deliveryIds] = await Promise.all([
     breachDetails.grades(changes.flatMap(({ found }) => found)),
     reserve(org, "FINDING", findingCount),
-    delivery.reserveIds(org, eventCount * Math.max(0, wanting)),
+    delivery.reserveIds(org, eventCount * atOnce),
   ]);
   const recording: Recording = {
     ...check,

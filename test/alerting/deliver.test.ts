@@ -16,6 +16,7 @@ import reports from "../cases/reports.json" with { type: "json" };
 import {
   createOrganization,
   logger,
+  onTableRequest,
   takeMessage,
   takeMessages,
   useWorkers,
@@ -254,6 +255,20 @@ test("the other channels are told of one that gives up, once until it delivers a
   await takeMessages("deliveries");
 });
 
+test("a worker that dies when a delivery has arrived leaves no channel that fails", async () => {
+  const { org, channelId, deliver, row } = await deliveryFor("webhook");
+  responses = [{ status: 500 }];
+  await deliver(1);
+  const death = onTableRequest('"delivered"', "after", async () => {
+    throw new Error("killed");
+  });
+  await expect(deliver(2)).rejects.toThrow("killed");
+  expect(death.happened).toBe(true);
+  expect(await row()).toMatchObject({ status: "delivered" });
+  expect((await channels.get(org, channelId))?.failingSince).toBeUndefined();
+  await takeMessages("delivery-retries");
+});
+
 test.each([
   ["sends elsewhere", async () => ({ config: { webhookUrl: `${receiver.origin}/other-hook` } })],
   [
@@ -332,7 +347,7 @@ test("a delivery whose channel does not open waits, and goes out once it opens",
   expect(waiting).toMatchObject({
     status: "pending",
     attempts: 0,
-    failureReason: "channel could not be opened",
+    waits: { reason: "channel could not be opened" },
   });
   expect(Date.parse(waiting?.dueAt ?? "") - Date.now()).toBeGreaterThan(
     1_000 * (settings.waitingSeconds - 30),

@@ -479,6 +479,21 @@ test("what is gathered waits while the channel is disabled, and then goes out", 
   await expectEachToldOnce(org, channelId);
 });
 
+test.each(["day", "scan"] as const)(
+  "a channel that gathers for a %s and wants no new breaches any more gets none",
+  async (grouping) => {
+    const org = await organizationOf(20);
+    const channelId = await createChannel(org, { grouping });
+    await scan(org, inBreaches(12, "Alpha"));
+    const before = await deliveriesOf(org, channelId);
+    await configure.change(org, channelId, { notifyOnNewBreach: false }, administrator, async () => {});
+    for (const row of before) if (row.event.type === "gathered") await attemptOf(org, channelId, row);
+    expect(mails.received).toEqual([]);
+    const after = await deliveriesOf(org, channelId);
+    expect(after.map(({ event }) => event.type)).toEqual(before.slice(0, -1).map(() => "breach"));
+  },
+);
+
 test("a webhook that became discreet gets no sensitive breach of events from before", async () => {
   const org = await organizationOf(3);
   await catalog.idsFor(["Secret", "Open"]);

@@ -376,6 +376,23 @@ describe("a message on its way", () => {
     expect(await tell(org)).toBe(0);
   });
 
+  test("that waits since no channel tells owners any more is told by hand in its place", async () => {
+    const org = await organizationOf(10);
+    const channelId = await createTelling(org);
+    await scan(org, { 0: ["Alpha"] });
+    const [early] = await toOwners(org);
+    const setTelling = (tellOwners: boolean) =>
+      setOptions(org, channelId, { ...defaults, tellOwners }, administrator);
+    expect(await tell(org)).toBe(0);
+    await setTelling(false);
+    expect(await tell(org)).toBe(1);
+    expect(await tell(org)).toBe(0);
+    await setTelling(true);
+    if (early !== undefined) await attemptOf(org, early);
+    expect(await sendAll()).toEqual([`user0@${domain}`]);
+    expect(await toOwners(org)).toMatchObject([{ status: "delivered", event: { byHand: true } }]);
+  });
+
   test("that arrives after a later one is not sent once more by hand", async () => {
     const org = await organizationOf(2);
     await createTelling(org);

@@ -1,5 +1,8 @@
 /** What recipients of alerts by e-mail say about them, and who is asked first. */
+import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { handler } from "../../functions/change-alert-config/handler.ts";
+import { toContext } from "../../shared/access/api/principal.ts";
 import * as users from "../../shared/access/members/user.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
@@ -9,6 +12,7 @@ import { ask } from "../../shared/alerting/recipients/confirmation.ts";
 import { addresseesOf, find, setConsent } from "../../shared/alerting/recipients/recipient.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization, logger, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
+import { createChannel, webhook } from "./channels.ts";
 import {
   attempt,
   mails,
@@ -60,15 +64,14 @@ describe("a recipient who has unsubscribed", () => {
     const [message] = await raiseFor(org, [["a@other.example"]]);
     if (message === undefined) throw new Error("a delivery was expected");
     await attempt(message);
-    const row = await deliveries.get(org, message.deliveryId);
-    expect(row).toMatchObject({
-      status: "pending",
-      attempts: 0,
-      failureReason: "all recipients have unsubscribed",
-    });
+    const row = () => deliveries.get(org, message.deliveryId);
+    const waits = { reason: "all recipients have unsubscribed", until: expect.any(String) };
+    expect(await row()).toMatchObject({ status: "pending", attempts: 0, waits });
     await setConsent(token, "given");
     await attempt(message);
     expect(mails.received).toEqual(["a@other.example"]);
+    // Nothing has failed.
+    expect(await row()).toMatchObject({ status: "delivered", failureReason: null });
   });
 
   test("is the last of a channel: after a day the other channels are told, once", async () => {
@@ -141,6 +144,8 @@ test("a worker that read a delivery before an attempt was taken back sends nothi
 
 describe("where recipients have to confirm", () => {
   const question = /^Do you want alerts from /;
+  const channelTo = (org: number, ...recipients: string[]): Promise<number> =>
+    createChannel(org, {}, { channel: "email", config: { recipients } });
 
   test("strangers get a request and nothing else until they confirm", async () => {
     vi.stubEnv("CONFIRM_RECIPIENTS", "true");
@@ -152,12 +157,34 @@ describe("where recipients have to confirm", () => {
     await attemptAll(await raiseAgain(org));
     expect(mails.subjects).toEqual([expect.stringMatching(question)]);
     const row = await deliveries.get(org, message.deliveryId);
-    expect(row).toMatchObject({ status: "pending", failureReason: "no recipient has confirmed yet" });
+    expect(row).toMatchObject({ status: "pending", waits: { reason: "no recipient has confirmed yet" } });
     const [, token = ""] = /\/recipient#(\S+)/.exec(mails.texts[0] ?? "") ?? [];
     await setConsent(token, "given");
     await attempt(message);
     expect(mails.subjects).toHaveLength(2);
     expect(mails.subjects[1]).not.toMatch(question);
+  });
+
+  test("a patch asks whom it makes a recipient, and nobody of a channel of another kind", async () => {
+    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
+    vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
+    const org = await createOrganization({});
+    const id = await createChannel(org, {}, webhook);
+    const patch = async (body: object): Promise<void> => {
+      const authorizer = toContext({ organizationId: org, actor: { type: "api_key", id: 1, label: "Key" } });
+      const event = {
+        pathParameters: { id: String(id) },
+        body: JSON.stringify(body),
+        requestContext: { authorizer },
+      };
+      const reply = await handler(event as unknown as APIGatewayProxyEvent, {} as Context);
+      expect(reply).toMatchObject({ statusCode: 200 });
+    };
+    const config = { recipients: ["stranger@other.example"] };
+    await patch({ config });
+    expect(mails.received).toEqual([]);
+    await patch({ channel: "email", config });
+    expect(mails.received).toEqual(config.recipients);
   });
 
   test("members and addresses on verified domains get alerts without being asked", async () => {
@@ -177,11 +204,12 @@ describe("where recipients have to confirm", () => {
     vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
     const org = await createOrganization({});
     await organizations.setMailBudget(org, { hour: 1, day: 1 });
+    const channelId = await channelTo(org, "a@other.example");
     mails.throttled = () => true;
-    await ask(org, ["a@other.example"], logger);
+    await ask(org, channelId, logger);
     mails.throttled = () => false;
-    await ask(org, ["a@other.example"], logger);
-    await ask(org, ["a@other.example"], logger);
+    await ask(org, channelId, logger);
+    await ask(org, channelId, logger);
     expect(mails.received).toEqual(["a@other.example"]);
   });
 
@@ -189,11 +217,12 @@ describe("where recipients have to confirm", () => {
     vi.stubEnv("CONFIRM_RECIPIENTS", "true");
     vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
     const org = await createOrganization({});
-    await Promise.all(Array.from({ length: 5 }, () => ask(org, ["a@other.example"], logger)));
+    const channelId = await channelTo(org, "a@other.example");
+    await Promise.all(Array.from({ length: 5 }, () => ask(org, channelId, logger)));
     expect(mails.received).toEqual(["a@other.example"]);
     const poor = await createOrganization({});
     await organizations.setMailBudget(poor, { hour: 0, day: 0 });
-    await ask(poor, ["b@other.example"], logger);
+    await ask(poor, await channelTo(poor, "b@other.example"), logger);
     expect(mails.received).toEqual(["a@other.example"]);
   });
 });

@@ -91,7 +91,7 @@ describe("400", () => {
     ["grouping", "month", /^grouping: /],
     ["sensitive", "silent", /^sensitive: /],
     ["tellOwners", "yes", /^tellOwners: /],
-    ["name", "", /^name: /],
+    ["name", " ", /^name: /],
     ["name", "x".repeat(101), /^name: /],
     ["minSeverty", "high", /has an unknown field/],
   ])("PUT with %s %j", (field, value, error) =>

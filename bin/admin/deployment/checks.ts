@@ -114,10 +114,11 @@ const scanned = async (trial: Trial, type: string): Promise<string> => {
 const delivered = (trial: Trial, id: number, refuses = false): Promise<string> =>
   eventually(trial.signal, 200, async () => {
     const [newest] = (await call(trial, "list-deliveries", { id })).deliveries;
-    const { status, failedAttempts, failureReason } = newest;
+    const { status, failedAttempts, failureReason, waitsFor } = newest;
     if (status === "delivered") return status;
     if (refuses && failedAttempts > 1 && failureReason === "HTTP 401") return "this API has refused it twice";
-    throw new Error(failureReason === null ? status : `${status}: ${failureReason}`);
+    const why = failureReason ?? waitsFor?.reason;
+    throw new Error(why === undefined ? status : `${status}: ${why}`);
   });
 
 /** The alert of the first channel: a webhook, or e-mail where there is none to post to. */

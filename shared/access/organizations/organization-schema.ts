@@ -1,7 +1,7 @@
 /** What the dashboard shows of an organization, its users, sessions, API keys and teams. */
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
-import { text, timestamp } from "../../contract/text.ts";
+import { nonBlank, timestamp } from "../../contract/text.ts";
 import { billingInterval, billingStatus } from "../billing/billing-schema.ts";
 
 export const role = z.enum(["admin", "member"]).check(
@@ -11,8 +11,6 @@ export const role = z.enum(["admin", "member"]).check(
   }),
 );
 export type Role = z.infer<typeof role>;
-
-const nonBlank = (maximum: number) => text(maximum).check(z.trim(), z.minLength(1));
 
 export const organizationName = nonBlank(100);
 export const personName = nonBlank(200);

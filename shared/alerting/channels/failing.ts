@@ -39,12 +39,15 @@ export const noteFailing = async (
     ]),
   );
   // If SQS does not take the messages, the re-dispatch sends them.
-  if (written) await queue.sendAll("delivery-retries", messages).catch(() => {});
+  if (written) await queue.sendPossible("delivery-retries", messages);
 };
 
 const minute = 60_000;
 
-/** Notes that a delivery arrived, unless the channel works and its row, as it was read, notes one of the last minute. */
+/**
+ * Notes that a delivery arrived, unless the channel works and its row, as it was read, notes one of the last minute. Call it before the
+ * delivery changes too: a note that is left makes the next failure untold.
+ */
 export const noteWorking = async (
   org: number,
   { id, failingSince, lastDeliveredAt = "1970-01-01" }: Channel,

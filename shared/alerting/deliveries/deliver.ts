@@ -19,7 +19,7 @@ import type { AttemptResult } from "../senders/outbound.ts";
 import { type Content, type Receiver, send } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
 import { headlineOf } from "../senders/title.ts";
-import { type Delivery, deliveries, type LastResponse } from "./delivery.ts";
+import { type Delivery, deliveries } from "./delivery.ts";
 import { attemptsLeft, nextAfterFailure } from "./retries.ts";
 import * as transitions from "./transitions.ts";
 
@@ -122,16 +122,15 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
     return giveUp(attempt, row.failureReason ?? "no answer was recorded");
   }
   if (row.event.type === "gathered") {
+    // What is gathered becomes an event when it is sent.
+    if (row.lastAttemptAt === null && !channel.notifyOnNewBreach) return discard(attempt);
     const singled = await singleOut(org, row, row.event, channel);
     if (singled !== undefined) return tellSingles(attempt, singled);
   }
   // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
   const [content, form] = await Promise.all([readContent(org, row, channel), openForm(attempt)]);
   if (form === undefined) return undefined;
-  if (content === undefined) {
-    await transitions.replace(org, row);
-    return void log("nothing left to tell");
-  }
+  if (content === undefined) return discard(attempt);
   const addressed = await address(attempt, form, content);
   if (addressed === undefined) return undefined;
   const headline = row.event.type === "gathered" ? headlineOf(content) : undefined;
@@ -142,6 +141,11 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (claimed !== undefined) return { claimed, content, ...addressed };
   await addressed.giveBack(0);
   return void log("dropped");
+};
+
+const discard = async ({ org, row, log }: Attempt): Promise<undefined> => {
+  await transitions.replace(org, row);
+  log("nothing left to tell");
 };
 
 /** Enqueues the single deliveries, and again the gathered one if it has anything left. If SQS does not take them, the re-dispatch sends them. */
@@ -168,7 +172,7 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
     const until = new Date(Date.now() + seconds * 1000);
     const reason = "channel could not be opened";
     if (Date.now() >= waitsUntil(row, settings)) await noteFailing(attempt, reason, true);
-    await transitions.postpone(org, row, until, reason, reason);
+    await transitions.postpone(org, row, until, reason);
     logError(channelNotOpened, error);
     log("waiting");
     return undefined;
@@ -188,8 +192,9 @@ const address = async (
   if (isToOwner && dashboardUrl === undefined) return giveUp(attempt, "the owner could not unsubscribe");
   const recipients = isToOwner ? [content.address] : form.config.recipients;
   const plan = await planMail(owner, row, recipients, { dashboardUrl, logger });
-  if (isToOwner && "obstacle" in plan && plan.isShown) return giveUp(attempt, "the owner has unsubscribed");
-  if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan);
+  if (isToOwner && "obstacle" in plan && plan.isForNobody)
+    return giveUp(attempt, "the owner has unsubscribed");
+  if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan.seconds);
   return { receiver: { channel: "email", recipients: plan.recipients }, giveBack: plan.giveBack };
 };
 
@@ -209,18 +214,18 @@ const sendPrepared = (
 const afterSuccess = async (
   { org, channel, log }: Attempt,
   { claimed }: Prepared,
-  outcome: Outcome,
+  outcome: transitions.Outcome,
 ): Promise<void> => {
+  if (channel !== ownersChannel) await failing.noteWorking(org, channel);
   await transitions.finish(org, claimed, { status: "delivered" }, outcome);
   log("delivered");
-  if (channel !== ownersChannel) await failing.noteWorking(org, channel);
 };
 
 const afterFailure = async (
   attempt: Attempt,
   { claimed, giveBack }: Prepared,
   { failure, retryAfterSeconds, isFinal = false }: Extract<AttemptResult, { failure: string }>,
-  outcome: Outcome,
+  outcome: transitions.Outcome,
 ): Promise<void> => {
   const { org, message, row, channel, settings, log } = attempt;
   const isTooOld = Date.now() >= waitsUntil(row, settings);
@@ -245,10 +250,11 @@ const afterFailure = async (
   }
 };
 
-/** What is kept of an attempt. `reached`: fingerprints of the addresses that got their copy. */
-type Outcome = { reached: Set<string>; response: LastResponse | undefined };
-
-const outcomeOf = (org: number, { reached = [], response }: AttemptResult, durationMs: number): Outcome => ({
+const outcomeOf = (
+  org: number,
+  { reached = [], response }: AttemptResult,
+  durationMs: number,
+): transitions.Outcome => ({
   reached: new Set(reached.map((email) => fingerprint(org, email))),
   response: response && { ...response, durationMs },
 });
@@ -269,21 +275,18 @@ const notWanted = async (org: number, { event }: Delivery): Promise<string | und
 const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: DeliverSettings): number =>
   Date.parse(waitsFrom ?? createdAt) + longestWaitSeconds * 1000;
 
-/** Postpones a delivery that meets an obstacle, or gives it up once it is too old. `isShown`: it shows why while it waits. */
+/** Postpones a delivery that meets an obstacle, or gives it up once it is too old. */
 const wait = async (
   attempt: Attempt,
   reason: string,
-  {
-    seconds = attempt.settings.waitingSeconds,
-    isShown = false,
-  }: { seconds?: number; isShown?: boolean } = {},
+  seconds = attempt.settings.waitingSeconds,
 ): Promise<undefined> => {
   const { org, row, settings, log } = attempt;
   const now = Date.now();
   const latest = waitsUntil(row, settings);
   if (now >= latest) return giveUp(attempt, reason);
   const until = new Date(Math.min(now + seconds * 1000, latest));
-  await transitions.postpone(org, row, until, reason, isShown ? reason : undefined);
+  await transitions.postpone(org, row, until, reason);
   log("waiting", reason);
 };
 

@@ -221,7 +221,3 @@ export const raiseFor = async (
       })),
   };
 };
-
-/** How many deliveries one event of this type creates: what a transaction must leave room for. */
-export const countWanting = (channels: readonly Channel[], type: EventType): number =>
-  channels.filter((channel) => wants(channel, type)).length;

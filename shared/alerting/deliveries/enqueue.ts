@@ -11,12 +11,11 @@ export const enqueueAlerts = async (
   messages: Raised["messages"],
   logger: Logger,
 ): Promise<void> => {
-  try {
-    await queue.sendAll("deliveries", messages);
-  } catch (error) {
-    logger.warn("alerts could not be enqueued: the re-dispatch sends them", {
-      organizationId: org,
-      error: error as Error,
-    });
-  }
+  const { failed, error } = await queue.sendPossible("deliveries", messages);
+  if (failed === 0) return;
+  logger.warn("alerts could not be enqueued: the re-dispatch sends them", {
+    organizationId: org,
+    failed,
+    error: error as Error,
+  });
 };

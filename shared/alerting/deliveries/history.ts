@@ -1,18 +1,13 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import type { Actor } from "../../access/activity/actor.ts";
-import { chunk } from "../../aws/table/chunk.ts";
+import { inTransactions } from "../../aws/table/budget.ts";
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
-import * as counts from "../../monitoring/counts/counts.ts";
 import { remove } from "../channels/remove.ts";
 import { countNotDelivered, type Delivery, deliveries, ofChannel } from "./delivery.ts";
 import { enqueueAlerts } from "./enqueue.ts";
-
-/** A transaction deletes deliveries of one block, and so writes one row of the directory besides, and one of counts. */
-const directoryWrites = 1;
-const deletionsPerTransaction = table.maxTransactionWrites - directoryWrites - counts.countWrites;
 
 /** The client waits this long for the deletion of the history; the sweep deletes the rest of a longer one. */
 const historySeconds = 15;
@@ -41,7 +36,7 @@ export const deleteHistory = async (
   mayGoOn: () => boolean,
 ): Promise<void> => {
   for await (const rows of ofChannel(org, channelId)) {
-    for (const part of chunk(rows, deletionsPerTransaction)) {
+    for (const part of inTransactions(rows, (row) => deletions(org, [row]))) {
       if (!mayGoOn()) return;
       await deleteRows(org, part);
     }
@@ -50,31 +45,26 @@ export const deleteHistory = async (
 };
 
 const deleteRows = async (org: number, rows: readonly Delivery[]): Promise<void> => {
-  const deletions = (some: readonly Delivery[]): Write[] => [
-    ...deliveries.writes(
-      org,
-      some.map((row) => {
-        const isAsRead = condition("#status = :status", { status: row.status });
-        return deliveries.delete(org, row.id, deliveries.groupOf(row), isAsRead);
-      }),
-    ),
-    ...countDeleted(org, some),
-  ];
-  const { written } = await table.attempt(table.transact(deletions(rows)));
+  const { written } = await table.attempt(table.transact(deletions(org, rows)));
   if (written) return;
   // A failed condition means that a row is deleted already: workers discard deliveries of removed channels
   // too.
   for (const { id } of rows) {
     await withOptimisticRetry(async () => {
       const row = await deliveries.get(org, id);
-      if (row !== undefined) await table.transact(deletions([row]));
+      if (row !== undefined) await table.transact(deletions(org, [row]));
     });
   }
 };
 
 /** All rows are of one channel. */
-const countDeleted = (org: number, rows: readonly Delivery[]): Write[] => {
+const deletions = (org: number, rows: readonly Delivery[]): Write[] => {
+  const deleted = rows.map((row) => {
+    const isAsRead = condition("#status = :status", { status: row.status });
+    return deliveries.delete(org, row.id, deliveries.groupOf(row), isAsRead);
+  });
   const givenUp = rows.filter(({ status }) => status === "not delivered");
   const [first] = givenUp;
-  return first === undefined ? [] : countNotDelivered(org, first, -givenUp.length);
+  const counted = first === undefined ? [] : countNotDelivered(org, first, -givenUp.length);
+  return [...deliveries.writes(org, deleted), ...counted];
 };

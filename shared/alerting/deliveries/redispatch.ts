@@ -22,8 +22,7 @@ type DueRow = Key & { dueAt: string };
  */
 export const redispatch = async ({ logger, remainingSeconds }: Invocation): Promise<void> => {
   const now = new Date().toISOString();
-  const counts = { sent: 0, failed: 0 };
-  let lastError: unknown;
+  const outcome: Outcome = { sent: 0, failed: 0, error: undefined };
   const redispatchShard = async (pk: string): Promise<void> => {
     const pages = table.queryPages<DueRow>({ index: dueIndex, pk, to: now });
     for await (const page of pages) {
@@ -32,47 +31,43 @@ export const redispatch = async ({ logger, remainingSeconds }: Invocation): Prom
           logger.warn("re-dispatch stopped early", { shard: pk });
           return;
         }
-        const batch = await redispatchRows(rows);
-        counts.sent += batch.sent;
-        counts.failed += batch.failed;
-        lastError = batch.error ?? lastError;
+        await redispatchRows(rows, outcome);
       }
     }
   };
   // All shards at once: after an outage no shard waits for the backlog of another.
   await Promise.all(dueShardsOf("DELIVERY").map(redispatchShard));
-  if (counts.sent + counts.failed > 0) logger.info("re-dispatch", counts);
-  if (counts.failed > 0) {
-    throw new Error(`${counts.failed} deliveries were not re-dispatched; they are due again in a minute`, {
-      cause: lastError,
+  const { sent, failed, error } = outcome;
+  if (sent + failed > 0) logger.info("re-dispatch", { sent, failed });
+  if (failed > 0) {
+    throw new Error(`${failed} deliveries were not re-dispatched; they are due again in a minute`, {
+      cause: error,
     });
   }
 };
 
 /** `error`: why the last failed one failed, if that is known. Deliveries that somebody else took are in neither number. */
-type Redispatched = { sent: number; failed: number; error: unknown };
+type Outcome = { sent: number; failed: number; error: unknown };
 
 /**
- * Takes the deliveries, then sends their messages in as few requests as there are queues. A message that SQS
+ * Takes the deliveries, then sends their messages in as few requests as there are queues, and adds up the outcome. A message that SQS
  * does not accept is as good as lost: its delivery is due again in a minute.
  */
-const redispatchRows = async (due: readonly DueRow[]): Promise<Redispatched> => {
-  const all: Redispatched = { sent: 0, failed: 0, error: undefined };
+const redispatchRows = async (due: readonly DueRow[], outcome: Outcome): Promise<void> => {
   const taken: Outgoing[] = [];
   const takings = due.map(async (row) => outgoingOf(row, await takeDue(row, row.dueAt)));
   for (const settled of await Promise.allSettled(takings)) {
     if (settled.status === "rejected") {
-      all.failed++;
-      all.error = settled.reason;
+      outcome.failed++;
+      outcome.error = settled.reason;
     } else if (settled.value !== undefined) taken.push(settled.value);
   }
   for (const [name, messages] of Map.groupBy(taken, ({ queueName }) => queueName)) {
     const { failed, error } = await queue.sendPossible(name, messages);
-    all.sent += messages.length - failed;
-    all.failed += failed;
-    all.error = error ?? all.error;
+    outcome.sent += messages.length - failed;
+    outcome.failed += failed;
+    outcome.error = error ?? outcome.error;
   }
-  return all;
 };
 
 type Outgoing = ReturnType<typeof outgoingOf> & {};

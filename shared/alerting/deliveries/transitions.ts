@@ -85,7 +85,7 @@ export const claim = async (
 };
 
 /** What an attempt came to: why it failed, the answer by HTTP, and the fingerprints of addresses that got their copy in it. */
-type Outcome = { failure?: string; response: LastResponse | undefined; reached: Set<string> };
+export type Outcome = { failure?: string; response: LastResponse | undefined; reached: Set<string> };
 
 /** What an attempt without an answer takes away: that of the attempt before. */
 const withoutAnswer = ({ response }: Outcome): string[] => (response === undefined ? ["lastResponse"] : []);
@@ -161,18 +161,17 @@ export const takeBack = async (
   );
 };
 
-/** Makes a delivery that cannot be attempted now due at `until`. `reason`: what it waits for; `failureReason`: what it shows meanwhile. */
+/** Makes a delivery that cannot be attempted now due at `until`. `reason`: what it waits for. */
 export const postpone = async (
   org: number,
   { id, attempts }: Delivery,
   until: Date,
   reason: string,
-  failureReason?: string,
 ): Promise<void> => {
   const dueAt = until.toISOString();
   await table.attempt(
     table.update(deliveries.key(org, id), {
-      set: { dueAt, waits: { reason, until: dueAt }, failureReason },
+      set: { dueAt, waits: { reason, until: dueAt } },
       if: isWaiting(attempts, new Date()),
     }),
   );

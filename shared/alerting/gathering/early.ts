@@ -29,7 +29,7 @@ export type Told = { channelId: number; messages: number; findings: Set<number>;
 export type ScanOfFindings = { id: number; isFirst: boolean };
 
 export const gathers = (channel: Channel, scanId: number): boolean =>
-  wants(channel, "breach") && groupingIn(channel, scanId) !== "address";
+  groupingIn(channel, scanId) !== "address";
 
 /** By channel. Channels that were told nothing yet are missing. */
 export const readTold = async (

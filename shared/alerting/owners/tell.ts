@@ -10,8 +10,10 @@ import { type FindingRecord, findings } from "../../findings/record.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
+import * as channels from "../channels/channel.ts";
 import {
   breachesPerEvent,
+  type Delivery,
   deliveries,
   type OwnerEvent,
   type Raised,
@@ -20,7 +22,7 @@ import {
 } from "../deliveries/delivery.ts";
 import { enqueueAlerts } from "../deliveries/enqueue.ts";
 import { consentsOf } from "../recipients/recipient.ts";
-import { eventFor, ownersChannel } from "./owner.ts";
+import { eventFor, leastTold, ownersChannel } from "./owner.ts";
 
 /** Nobody is told of a finding again within this time. */
 const againAfterMilliseconds = 24 * 3600_000;
@@ -136,13 +138,20 @@ const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[];
   return { due, isAll };
 };
 
-/** Findings whose message to the owner is not open and was not attempted within a day. A failed attempt counts, because SES may have taken it. */
+/**
+ * Findings whose message to the owner is not under way and was not attempted within a day. A failed attempt counts, because SES may have taken
+ * it. One that waits because no channel tells owners any more is not under way: it may never go out, and finds nothing to tell if it does.
+ */
 const untoldOf = async (org: number, ids: readonly number[]): Promise<FindingRecord[]> => {
   const latest = new Date(Date.now() - againAfterMilliseconds).toISOString();
-  const rows = (await findings.getMany(org, ids)).filter((row) => row !== undefined);
+  const [found, all] = await Promise.all([findings.getMany(org, ids), channels.list(org)]);
+  const rows = found.filter((row) => row !== undefined);
+  const isByItself = leastTold(all) !== undefined;
+  const isUnderWay = ({ dueAt, event }: Delivery): boolean =>
+    dueAt !== undefined && (isByItself || (event.type === "owner" && event.byHand === true));
   const messages = await deliveries.getMany(org, [...new Set(rows.flatMap(({ toldBy }) => toldBy ?? []))]);
   const told = messages.flatMap((message) =>
-    message !== undefined && (message.dueAt !== undefined || (message.lastAttemptAt ?? "") > latest)
+    message !== undefined && (isUnderWay(message) || (message.lastAttemptAt ?? "") > latest)
       ? [message.id]
       : [],
   );

@@ -11,6 +11,7 @@ import { type Message, send, senderName } from "../../aws/mail/mail.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
+import * as channels from "../channels/channel.ts";
 import { asLine } from "../senders/notice.ts";
 import { type Addressee, addresseesOf, mayBeAsked, noteAsked, noteNotAsked, pageUrlOf } from "./recipient.ts";
 
@@ -84,11 +85,13 @@ const request = ({ email, token }: Addressee, organizationName: string, dashboar
  * Asks those of a channel's recipients who must confirm and were not asked lately. Never throws, because the channel
  * is saved: the first alert asks whom this call has not asked.
  */
-export const ask = async (org: number, addresses: readonly string[], logger: Logger): Promise<void> => {
+export const ask = async (org: number, channelId: number, logger: Logger): Promise<void> => {
   const dashboardUrl = process.env.DASHBOARD_URL ?? "";
-  if (!confirmsRecipients() || addresses.length === 0 || dashboardUrl === "") return;
+  if (!confirmsRecipients() || dashboardUrl === "") return;
   try {
-    const [owner, addressees] = await Promise.all([organizations.get(org), addresseesOf(org, addresses)]);
+    const [owner, channel] = await Promise.all([organizations.get(org), channels.get(org, channelId)]);
+    if (channel?.channel !== "email") return;
+    const addressees = await addresseesOf(org, channel.config.recipients);
     const silent = await unconfirmed(org, addressees);
     if (owner !== undefined) await askToConfirm(owner, silent, dashboardUrl);
   } catch (error) {

@@ -7,11 +7,11 @@ import { type Addressee, addresseesOf, fingerprint } from "./recipient.ts";
 
 /**
  * `recipients`: who gets a copy in this attempt; none if all have theirs. `giveBack` is told how many were sent, and gives
- * the others back to the budget; it never throws. `obstacle`: why nothing may be sent for `seconds`; `isShown`: the delivery shows it.
+ * the others back to the budget; it never throws. `obstacle`: why nothing may be sent for `seconds`; `isForNobody`: no recipient wants it.
  */
 export type MailPlan =
   | { recipients: Addressee[]; giveBack: (sent: number) => Promise<void> }
-  | { obstacle: string; seconds: number; isShown?: boolean };
+  | { obstacle: string; seconds: number; isForNobody?: boolean };
 
 /** Until it is looked again whether somebody has confirmed. */
 const confirmationSeconds = 3_600;
@@ -50,7 +50,7 @@ export const planMail = async (
   if (all.length === 0) {
     const obstacle =
       silent.length === 0 ? "all recipients have unsubscribed" : "no recipient has confirmed yet";
-    return { obstacle, seconds: confirmationSeconds, isShown: true };
+    return { obstacle, seconds: confirmationSeconds, isForNobody: true };
   }
   const recipients = all.filter(({ email }) => row.reached?.has(fingerprint(org, email)) !== true);
   const takenAt = new Date();

@@ -20,7 +20,7 @@ export const shownBody = (
     url.pathname,
     url.search,
     ...url.pathname.split("/"),
-    ...url.searchParams.values(),
+    ...[...url.searchParams].flat(),
     ...Object.values(headers).flatMap((value) => [value, ...value.split(",")]),
   ];
   const secrets = sent

@@ -46,7 +46,7 @@ export const attribution = {
 /** Limits in characters for text from upstream and from users. */
 export const maximumOrganization = 100;
 const maximumAddress = 254;
-const maximumBothForms = 2 * maximumAddress + 3;
+export const maximumBothForms = 2 * maximumAddress + 3;
 const maximumAddressInHeadline = 60;
 export const maximumOrganizationInSubject = 60;
 export const maximumTitleInSubject = 50;

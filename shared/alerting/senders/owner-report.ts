@@ -15,6 +15,7 @@ import {
   breachesInWords,
   breachInWords,
   inWords,
+  maximumBothForms,
   maximumOrganization,
   maximumOrganizationInSubject,
   maximumTitleInSubject,
@@ -61,8 +62,6 @@ export const readOwnerReport = async (
 /** More than these are read by nobody. */
 const maximumSteps = 6;
 
-const maximumAddress = 254;
-
 export const noticeOfOwner = (
   { address, breaches }: OwnerReport,
   { organizationName }: NoticeContext,
@@ -78,7 +77,7 @@ export const noticeOfOwner = (
     threads: [],
     summary: `${inWords(severity)}your address is in the data breach ${title}${others} (${asLine(organizationName, maximumOrganizationInSubject)})`,
     headline: `${inWords(severity)}your address is in ${breachesInWords(breaches.length)}`,
-    lead: `${name} looks for the addresses of its domains in known data breaches. Yours, ${asLine(inBothForms(address), 2 * maximumAddress)}, is in ${breachesInWords(breaches.length)}, so strangers may know what is listed here. That need not be your fault.`,
+    lead: `${name} looks for the addresses of its domains in known data breaches. Yours, ${asLine(inBothForms(address), maximumBothForms)}, is in ${breachesInWords(breaches.length)}, so strangers may know what is listed here. That need not be your fault.`,
     facts: [],
     items: breaches.map((breach) => ({ ...breachInWords(breach), url: undefined })),
     advice: [

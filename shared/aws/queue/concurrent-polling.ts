@@ -49,9 +49,8 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
 ): ((event: SQSEvent, context: Context) => Promise<void>) => {
   /** Begins the work on records that came together; gives the work on each. */
   const beginAll = (records: readonly queue.Received[], invocation: Invocation): Promise<void>[] => {
-    // A record that does not parse fails alone.
     const parsed = records.map(({ body }) => parse(name, body));
-    const messages = parsed.flatMap(({ message }) => message ?? []);
+    const messages = parsed.filter((message) => message !== undefined);
     const reading = withTimeOf(invocation.remainingSeconds() * 1000, () => read(messages));
     reading.catch(() => undefined);
     const subjectOf = async (message: Message<Q>): Promise<S> => {
@@ -65,8 +64,8 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
     };
     return records.map((record, place) =>
       consumeRecord(name, record, invocation, async () => {
-        const { message, error } = parsed[place] as Parsed<Q>;
-        if (message === undefined) throw error;
+        // A record that does not parse fails alone, with what is wrong with it.
+        const message = parsed[place] ?? messageOf(name, record.body);
         await handle(message, await subjectOf(message), invocation);
       }),
     );
@@ -106,15 +105,11 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
   };
 };
 
-type Parsed<Q extends QueueName> =
-  | { message: Message<Q>; error?: never }
-  | { message?: never; error: unknown };
-
-const parse = <Q extends QueueName>(name: Q, body: string): Parsed<Q> => {
+const parse = <Q extends QueueName>(name: Q, body: string): Message<Q> | undefined => {
   try {
-    return { message: messageOf(name, body) };
-  } catch (error) {
-    return { error };
+    return messageOf(name, body);
+  } catch {
+    return undefined;
   }
 };
 

@@ -63,9 +63,6 @@ const breachesPerRow = 16;
 
 const rowOfBreach = (breachId: number): string => `BREACH#${padded(Math.floor(breachId / breachesPerRow))}`;
 
-/** How many writes `writes` makes for changes that are not of findings. */
-export const countWrites = 1;
-
 /**
  * Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12-0-3` and `12-1-3` those of breach 12
  * with the severity 3.

@@ -26,12 +26,12 @@ describe("the answer", () => {
   });
 
   test.each([
-    ["<pre>Cannot POST /hooks/T0KEN-1%20x?key=K3Y-OF-IT</pre>", "<pre>Cannot POST ……</pre>"],
-    ["no hook 'T0KEN-1 x' of K3Y-OF-IT", "no hook '…' of …"],
+    ["<pre>Cannot POST /hooks/T0KEN-1%20x?key=K3Y-OF-IT&B4RE-K3Y</pre>", "<pre>Cannot POST ……</pre>"],
+    ["no hook 'T0KEN-1 x' of K3Y-OF-IT or B4RE-K3Y", "no hook '…' of … or …"],
     ["signature c0ffee00 of ada@acme.example is wrong", "signature … of … is wrong"],
   ])("has neither what is secret of the request nor an address: %s", async (text, body) => {
     const receiver = await answering(text, 404);
-    const url = `${receiver.origin}/hooks/T0KEN-1%20x?key=K3Y-OF-IT`;
+    const url = `${receiver.origin}/hooks/T0KEN-1%20x?key=K3Y-OF-IT&B4RE-K3Y`;
     const { response } = await post({ url, headers: { "x-signature": "v1,c0ffee00" }, body: "{}" });
     expect(response).toEqual({ status: 404, body });
   });
