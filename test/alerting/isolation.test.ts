@@ -103,6 +103,7 @@ test("an organization with many channels and events does not hold up another", a
   await raiseEvents(calm, 10);
   const before = arrivals("/busy");
   await vi.waitUntil(() => arrivals("/calm") === 10, { timeout: 120_000 });
-  // If each channel had a turn, the ten alerts of one channel would wait for two hundred of twenty channels.
-  expect(arrivals("/busy") - before).toBeLessThan(100);
+  // The two workers have at most a hundred messages in flight before. If each channel had a turn, the ten alerts of one channel would
+  // wait for two hundred of twenty channels.
+  expect(arrivals("/busy") - before).toBeLessThan(150);
 });
