@@ -10,6 +10,7 @@ import { withTimeOf } from "../shared/aws/table/patience.ts";
 import * as findings from "../shared/findings/finding.ts";
 import { blockSize } from "../shared/lists/blocks.ts";
 import * as domains from "../shared/monitoring/domains/domain.ts";
+import { assign } from "../shared/monitoring/emails/changes.ts";
 import * as emails from "../shared/monitoring/emails/email.ts";
 import { check } from "../shared/scanning/check.ts";
 import { plan } from "../shared/scanning/plan.ts";
@@ -120,7 +121,7 @@ const people = async ({ org }: Contended): Promise<Cell[]> => {
       return findings.acknowledge(org, { id: found[index]?.id ?? 0, resolution: "handled" }, administrator);
     if (index % 10 < 6)
       return emails.add(org, { email: `new${index}@${domainNames[0]}`, domainId }, administrator);
-    if (index % 10 < 7) return emails.assign(org, 1 + index, { ownerName: "Ada" }, administrator);
+    if (index % 10 < 7) return assign(org, 1 + index, { ownerName: "Ada" }, administrator);
     return findings.list(org, { limit: 50, offset: 0 });
   });
   // Functions that are in use have connections to the table.

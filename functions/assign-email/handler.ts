@@ -1,8 +1,8 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as emails from "../../shared/monitoring/emails/email.ts";
+import { assign } from "../../shared/monitoring/emails/changes.ts";
 import { assignEmail } from "./endpoint.ts";
 
 export const handler = serve(assignEmail, async ({ org, actor, path, body }) => {
-  await emails.assign(org, path.id, body, actor);
+  await assign(org, path.id, body, actor);
   return { success: true };
 });

@@ -1,16 +1,12 @@
-/** Removal of an e-mail together with its findings, which may take several transactions. */
-import * as activity from "../access/activity/activity.ts";
+/** Removal of e-mails together with their findings, which takes several transactions. */
 import type { Actor } from "../access/activity/actor.ts";
-import { seats } from "../access/billing/billing.ts";
-import * as organizations from "../access/organizations/organization.ts";
 import { TransactionBudget } from "../aws/table/budget.ts";
 import { condition, type Write } from "../aws/table/condition.ts";
 import { dueShard, keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
-import * as counts from "../monitoring/counts/counts.ts";
-import { type EmailWrites, inBulkById, transactionOf } from "../monitoring/emails/changes.ts";
+import { type EmailWrites, inBulkById } from "../monitoring/emails/changes.ts";
 import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
 import { ownerWordWrites } from "../monitoring/emails/search.ts";
 import { deletions, type FindingRecord, findings } from "./record.ts";
@@ -18,20 +14,27 @@ import { deletions, type FindingRecord, findings } from "./record.ts";
 /** Time for the request to finish; after it the sweep takes over the removal. */
 const removalLeaseMilliseconds = 60_000;
 
-/** The writes that remove an e-mail besides those of its findings. */
-const removalOf = (org: number, row: Email): EmailWrites => {
-  const { id, ownerName } = row;
+type Removal = EmailWrites & Pick<Email, "id"> & { address: string; findingIds: number[] };
+
+/** The writes that remove an e-mail. A row that is due names its findings, which are deleted afterwards. */
+const removalOf = (org: number, row: Email): Removal => {
+  const { id, email: address, ownerName } = row;
   const from = emails.groupOf(row);
+  const findingIds = Object.values(row.findings);
   const asRead = condition("#findings = :findings AND #ownerName = :ownerName", {
     findings: row.findings,
     ownerName,
   });
   const by = from.isActive ? -1 : 0;
   return {
+    id,
+    address,
+    findingIds,
     email: emails.delete(org, id, from, asRead),
     others: [
-      { delete: keys.address(org, row.email) },
+      { delete: keys.address(org, address) },
       ...ownerWordWrites(org, { id, domainId: from.domainId, ownerName: null }, ownerName),
+      ...(findingIds.length > 0 ? [unfinished(org, id, findingIds)] : []),
     ],
     seats: by,
     breachedEmails: isBreached(row) ? by : 0,
@@ -39,64 +42,47 @@ const removalOf = (org: number, row: Email): EmailWrites => {
   };
 };
 
-/**
- * Removes an e-mail and deletes its findings. The first transaction removes the e-mail with as many findings
- * as fit; further transactions delete the rest, which a due row lists for the sweep. Refuses `emailNotFound`.
- */
+/** Removes an e-mail and deletes its findings. Refuses `emailNotFound`. */
 export const remove = async (org: number, id: number, actor: Actor): Promise<void> => {
-  const rest = await withOptimisticRetry(async () => {
-    const [owner, row] = await Promise.all([organizations.existing(org), emails.get(org, id)]);
-    if (row === undefined) throw new Refusal("emailNotFound");
-    const slot = await activity.slot(org);
-    const removal = removalOf(org, row);
-    const others: Write[] = [
-      // The rows that count the findings count the breached e-mail too.
-      ...transactionOf(org, [{ ...removal, breachedEmails: 0, people: [] }]),
-      ...(removal.seats === 0 ? [] : [seats(org, removal.seats, owner.billing)]),
-      ...activity.writes(org, slot, { action: "email.removed", summary: `Removed ${row.email}`, actor }),
-    ];
-    const { people = [] } = removal;
-    const { now, later } = await split(org, Object.values(row.findings), [
-      ...others,
-      ...counts.writes(org, { people }),
-    ]);
-    await table.transact([
-      ...others,
-      ...deletions(org, now, { breachedEmails: removal.breachedEmails, people }),
-      ...(later.length > 0 ? [unfinished(org, id, later)] : []),
-    ]);
-    return later;
-  });
-  await deleteFindings(org, id, rest);
+  const summaryOf = ([removed]: readonly Removal[]) => `Removed ${removed?.address}`;
+  const { changed } = await removeAll(org, [id], actor, "email.removed", summaryOf);
+  // Another request was quicker.
+  if (changed === 0) throw new Refusal("emailNotFound");
 };
 
-/** How long a request goes on deleting findings of e-mails that are removed; the sweep deletes the rest. */
+/** Removes many e-mails and deletes their findings. Refuses `emailNotFound` before anything is removed. */
+export const removeMany = (org: number, ids: readonly number[], actor: Actor) =>
+  removeAll(
+    org,
+    ids,
+    actor,
+    "emails.removed",
+    ({ length }) => `Removed ${length} ${length === 1 ? "address" : "addresses"}`,
+  );
+
+/** How long a request goes on deleting findings; the sweep deletes the rest. */
 const deletionMilliseconds = 10_000;
 
-/**
- * Removes many e-mails. Their findings are deleted afterwards, for ten seconds here, and by the sweep. Refuses `emailNotFound` before
- * anything is removed.
- */
-export const removeMany = async (
+const removeAll = async (
   org: number,
   ids: readonly number[],
   actor: Actor,
+  action: "email.removed" | "emails.removed",
+  summaryOf: (done: readonly Removal[]) => string,
 ): Promise<{ changed: number; skipped: number }> => {
-  const { done, skipped } = await inBulkById<EmailWrites & { id: number }>(org, {
+  const { done, skipped } = await inBulkById<Removal>(org, {
     ids,
-    action: "emails.removed",
-    summaryOf: ({ length }) => `Removed ${length} ${length === 1 ? "address" : "addresses"}`,
+    action,
+    summaryOf,
     actor,
-    writesOf: async (rows) =>
-      rows.map((row) => {
-        const removal = removalOf(org, row);
-        const named = Object.values(row.findings);
-        if (named.length > 0) removal.others.push(unfinished(org, row.id, named));
-        return { ...removal, id: row.id };
-      }),
+    writesOf: async (rows) => rows.map((row) => removalOf(org, row)),
   });
   const endsAt = Date.now() + deletionMilliseconds;
-  for (const { id } of done) if (Date.now() < endsAt) await resume(org, id);
+  const deleteAll = async (): Promise<void> => {
+    for (const { id, findingIds } of done) if (Date.now() < endsAt) await deleteFindings(org, id, findingIds);
+  };
+  // The e-mails are removed even if this fails: the sweep deletes the rest, and reports an error that persists.
+  await deleteAll().catch(() => {});
   return { changed: done.length, skipped };
 };
 
@@ -109,7 +95,7 @@ export const resume = async (org: number, id: number): Promise<void> => {
 const deleteFindings = async (org: number, id: number, ids: readonly number[]): Promise<void> => {
   for (let left = ids; left.length > 0; ) {
     left = await withOptimisticRetry(async () => {
-      const { now, later } = await split(org, left, []);
+      const { now, later } = await split(org, left);
       await table.transact([
         ...deletions(org, now),
         later.length > 0 ? unfinished(org, id, later) : { delete: keys.removal(org, id) },
@@ -119,14 +105,13 @@ const deleteFindings = async (org: number, id: number, ids: readonly number[]): 
   }
 };
 
-/** Those of the findings that still exist and that one transaction deletes besides `others`, and the ids of the rest. */
+/** Those of the findings that still exist and that one transaction deletes, and the ids of the rest. */
 const split = async (
   org: number,
   ids: readonly number[],
-  others: readonly Write[],
 ): Promise<{ now: FindingRecord[]; later: number[] }> => {
   const rows = (await findings.getMany(org, ids)).filter((row) => row !== undefined);
-  const budget = new TransactionBudget([...others, unfinished(org, 0, [])]);
+  const budget = new TransactionBudget([unfinished(org, 0, [])]);
   const rest = rows.findIndex((row) => !budget.take(deletions(org, [row])));
   if (rest < 0) return { now: rows, later: [] };
   return { now: rows.slice(0, rest), later: rows.slice(rest).map(({ id }) => id) };

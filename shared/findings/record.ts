@@ -83,18 +83,13 @@ export const newFinding = (
   >,
 ): FindingRow => ({ ...fields, breachPartition: breachPartition(org, fields.breachId) });
 
-/** The writes that delete findings, for one transaction. `others`: further changes that the counts need to know of. */
-export const deletions = (
-  org: number,
-  rows: readonly FindingRecord[],
-  others: Pick<counts.Changes, "breachedEmails" | "people"> = {},
-): Write[] => [
+/** The writes that delete findings, for one transaction. */
+export const deletions = (org: number, rows: readonly FindingRecord[]): Write[] => [
   ...findings.writes(
     org,
     rows.map((row) => findings.delete(org, row.id, findings.groupOf(row))),
   ),
   ...counts.writes(org, {
     findings: rows.map((row) => ({ ...row, from: findings.groupOf(row) })),
-    ...others,
   }),
 ];

@@ -10,6 +10,7 @@ import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { blockSize } from "../../shared/lists/blocks.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
+import { assign } from "../../shared/monitoring/emails/changes.ts";
 import * as emails from "../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
@@ -98,8 +99,7 @@ test("a scan with 20 channels, and 50 calls at once, are done within a few tries
     if (index % 10 < 4) return findings.acknowledge(org, { id, resolution: "handled" }, administrator);
     if (index % 10 < 6)
       return emails.add(org, { email: `new${index}@${domain?.name}`, domainId }, administrator);
-    if (index % 10 < 7)
-      return emails.assign(org, addresses[index]?.id ?? 0, { ownerName: "Ada" }, administrator);
+    if (index % 10 < 7) return assign(org, addresses[index]?.id ?? 0, { ownerName: "Ada" }, administrator);
     return findings.list(org, { limit: 50, offset: 0 });
   });
   await openConnections(() => domains.list(org));

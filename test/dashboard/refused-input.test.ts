@@ -21,7 +21,11 @@ const cases: readonly [route: string, error: RegExp, inputs: readonly unknown[]]
   ["POST /domains", /^name: must be a domain name/, named("ｇｍａｉｌ.com", "gmail.com\u200b", "example")],
   ["POST /domains", /^name: /, named("a b.example", "-a.example", `${"a".repeat(64)}.example`, "", 7)],
   ["POST /domains", /^name: is required/, [{}]],
-  ["POST /teams", /^name: /, named(undefined, "", " ", 1, null, "x".repeat(101), "a\u0007")],
+  [
+    "POST /teams",
+    /^name: /,
+    named(undefined, "", " ", 1, null, "x".repeat(101), "㌀".repeat(100), "a\u0007"),
+  ],
   ["PATCH /teams/1", /^name: |at least one field/, [{}, ...named("", null)]],
   ["POST /api-keys", /^label: /, [{}, { label: "" }, { label: "  " }, { label: "x".repeat(101) }]],
   ["GET /api-keys", /^limit/, ["limit=0", "limit=101", "limit=x"]],

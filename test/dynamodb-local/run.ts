@@ -28,6 +28,7 @@ const defaultTests = [
     "remove-email",
     "start-scan",
   ].map((name) => `test/endpoints/${name}`),
+  "test/dashboard/emails.test.ts",
 ];
 
 process.env.DYNAMODB_ENGINE = "java";

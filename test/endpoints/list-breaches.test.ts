@@ -153,6 +153,11 @@ describe("200", () => {
       expect([query, await idsOf(query)]).toEqual([query, full.filter(matches).map(({ id }) => id)]);
     }
     expect(await idsOf(`domainId=${unknownId}`)).toEqual([]);
+    const beyond = `?breachId=${breachId}&offset=${Number.MAX_SAFE_INTEGER}`;
+    expect(await list(beyond)).toMatchObject({
+      breaches: [],
+      total: (await list(`?breachId=${breachId}`)).total,
+    });
   });
 
   test("order=severity lists the worst first, newest first within a severity", async () => {

@@ -9,7 +9,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import { type FindingRecord, findings } from "../../shared/findings/record.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import type { Directory } from "../../shared/lists/directory.ts";
-import * as monitored from "../../shared/monitoring/emails/email.ts";
+import { assign } from "../../shared/monitoring/emails/changes.ts";
 import { find } from "../../shared/monitoring/emails/email-list.ts";
 import { type Email, emails } from "../../shared/monitoring/emails/record.ts";
 import { audit, type Report } from "../../shared/operations/audit/audit.ts";
@@ -239,7 +239,7 @@ describe("damage is found with its id and repaired:", () => {
     await damage(emails.key(org, email.id), { add: { gone: new Set([finding.breachId]) } });
     await table.remove(keys.address(org, email.email));
     await damage(keys.address(org, second.email), { set: { emailId: 999_999 } });
-    await monitored.assign(org, third.id, { ownerName: "Ada Lovelace" }, administrator);
+    await assign(org, third.id, { ownerName: "Ada Lovelace" }, administrator);
     await damage(keys.address(org, third.email), { remove: ["domainId"] });
     await table.remove(keys.ownerWord(org, "lovelace", third.id));
     const report = await audit(org, { repair: true });

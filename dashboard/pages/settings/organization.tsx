@@ -16,7 +16,7 @@ type Details = Reply<"GET /dashboard/organization">;
 const frequencies = [
   { value: "day", label: "Every day" },
   { value: "week", label: "Every week" },
-  { value: "never", label: "Never: by hand only" },
+  { value: "never", label: "Only after new breaches" },
 ] as const;
 
 export function Organization() {

@@ -14,12 +14,18 @@ export type Role = z.infer<typeof role>;
 
 export const organizationName = nonBlank(100);
 export const personName = nonBlank(200);
-export const teamName = nonBlank(100);
+/** Keys of the table hold it in the form that it is compared in (monitoring/teams/team.ts), and have 1,024 bytes. */
+export const teamName = nonBlank(100).check(
+  z.refine(
+    (name) => name.normalize("NFKC").length <= 300,
+    "must have fewer symbols that stand for several characters",
+  ),
+);
 export const keyLabel = nonBlank(100);
 
 export const scanFrequency = z
   .enum(["day", "week", "never"])
-  .check(z.meta({ description: "How often the service scans by itself" }));
+  .check(z.meta({ description: "How often the service scans by itself, besides after each new breach" }));
 
 const lapsedReason = z
   .nullable(z.enum(["trial_expired", "subscription_inactive", "price_not_recognized", "collection_paused"]))

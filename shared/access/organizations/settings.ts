@@ -80,4 +80,8 @@ export const change = (
     ]);
   });
 
-const phrase = { day: "every day", week: "every week", never: "only when asked" } as const;
+const phrase = {
+  day: "every day",
+  week: "every week",
+  never: "only after new breaches and when asked",
+} as const;

@@ -16,6 +16,9 @@ import { readable, type WireRow } from "./version.ts";
 /** DynamoDB's quota for one batch. */
 export const maxBatchKeys = 100;
 
+/** DynamoDB takes a number of 32 bits. */
+const maxLimit = 2 ** 31 - 1;
+
 export type BatchOptions = {
   /** Default true. */
   consistent?: boolean;
@@ -104,7 +107,7 @@ export async function* queryReplies(
       Select: input.select,
       ConsistentRead: consistent,
       ScanIndexForward: !(input.descending ?? false),
-      Limit: Number.isFinite(left) ? left : undefined,
+      Limit: Number.isFinite(left) ? Math.min(left, maxLimit) : undefined,
       ExclusiveStartKey: start,
     });
     const reply = await withContentionRetry(() => wire().send(command));

@@ -43,14 +43,16 @@ export type EmailWrites = {
   isNoted?: number;
 };
 
+type ChangeWrites = EmailWrites & { address: string };
+
 /** The writes that make an e-mail as `set` says; undefined if it is so already. `domain`: needed to enable or disable it. */
 export const changeOf = (
   org: number,
   row: Email,
   set: EmailChange,
   domain: domains.Domain | undefined,
-): EmailWrites | undefined => {
-  const { id } = row;
+): ChangeWrites | undefined => {
+  const { id, email: address } = row;
   const from = emails.groupOf(row);
   const { isActive = from.isActive, teamId = from.teamId, ownerName = row.ownerName } = set;
   const isRenamed = ownerName !== row.ownerName;
@@ -59,6 +61,7 @@ export const changeOf = (
   const switched = isSwitched ? switchOf(row, isActive, domain) : undefined;
   const by = isSwitched ? (isActive ? 1 : -1) : 0;
   return {
+    address,
     email: emails.change(org, id, {
       from,
       to: { ...from, isActive, teamId },
@@ -214,6 +217,7 @@ export const changeMany = async (
   ids: readonly number[],
   set: EmailChange,
   actor: Actor,
+  logged?: Pick<Bulk<Email, ChangeWrites>, "action" | "summaryOf">,
 ): Promise<{ changed: number; skipped: number }> => {
   const { teamId, isActive } = set;
   const team = teamId == null ? undefined : await teams.get(org, teamId);
@@ -223,11 +227,12 @@ export const changeMany = async (
     ...(teamId === undefined ? [] : [team === undefined ? "no team" : `team ${team.name}`]),
     ...(set.ownerName === undefined ? [] : [set.ownerName === null ? "no owner" : "another owner"]),
   ];
-  const { done, skipped } = await inBulkById(org, {
+  const { done, skipped } = await inBulkById<ChangeWrites>(org, {
     ids,
     action: "emails.updated",
     summaryOf: ({ length }) =>
       `Changed ${length} ${length === 1 ? "address" : "addresses"}: ${words.join(", ")}`,
+    ...logged,
     actor,
     writesOf: async (rows, owner) => {
       const [{ billing }, active, domainsById] = await Promise.all([
@@ -250,4 +255,20 @@ export const changeMany = async (
     },
   });
   return { changed: done.length, skipped };
+};
+
+/**
+ * Gives an e-mail to a team and an owner; what is left out stays, null takes away. A call that changes nothing succeeds and is not
+ * logged. Refuses `emailNotFound`, `teamNotFound`.
+ */
+export const assign = async (
+  org: number,
+  id: number,
+  set: Omit<EmailChange, "isActive">,
+  actor: Actor,
+): Promise<void> => {
+  await changeMany(org, [id], set, actor, {
+    action: "email.updated",
+    summaryOf: ([changed]) => `Changed the team or owner of ${changed?.address}`,
+  });
 };

@@ -10,7 +10,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { reserveOne } from "../../lists/blocks.ts";
 import * as domains from "../domains/domain.ts";
 import * as teams from "../teams/team.ts";
-import { changeOf, type EmailChange, transactionOf } from "./changes.ts";
+import { changeOf, transactionOf } from "./changes.ts";
 import { domainOf } from "./email-schema.ts";
 import { emails, newEmailRow } from "./record.ts";
 import { ownerWordWrites } from "./search.ts";
@@ -99,37 +99,6 @@ export const setActive = (
       ...activity.writes(org, slot, {
         action: isActive ? "email.enabled" : "email.disabled",
         summary: `${isActive ? "Enabled" : "Disabled"} ${row.email}`,
-        actor,
-      }),
-    ]);
-  });
-
-/**
- * Gives an e-mail to a team and an owner; what is left out stays, null takes away. A call that changes nothing succeeds and is not
- * logged. Refuses `emailNotFound`, `teamNotFound`.
- */
-export const assign = (
-  org: number,
-  id: number,
-  set: Omit<EmailChange, "isActive">,
-  actor: Actor,
-): Promise<void> =>
-  withOptimisticRetry(async () => {
-    const { teamId } = set;
-    const [row, team] = await Promise.all([
-      emails.get(org, id),
-      teamId == null ? undefined : teams.get(org, teamId),
-    ]);
-    if (row === undefined) throw new Refusal("emailNotFound");
-    if (teamId != null && team === undefined) throw new Refusal("teamNotFound");
-    const change = changeOf(org, row, set, undefined);
-    if (change === undefined) return;
-    const slot = await activity.slot(org);
-    await table.transact([
-      ...transactionOf(org, [change]),
-      ...activity.writes(org, slot, {
-        action: "email.updated",
-        summary: `Changed the team or owner of ${row.email}`,
         actor,
       }),
     ]);

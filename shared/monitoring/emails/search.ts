@@ -57,7 +57,11 @@ export const find = async (org: number, query: string): Promise<Found> => {
 
 type Reference = { emailId: number; domainId: number };
 
-const rowsFrom = <Row>({ pk, sk }: Key): Promise<Row[]> => table.query<Row>({ pk, prefix: sk });
+/** No sort key is longer, and DynamoDB refuses to look for one. */
+const maximumKeyBytes = 1024;
+
+const rowsFrom = async <Row>({ pk, sk }: Key): Promise<Row[]> =>
+  Buffer.byteLength(sk) > maximumKeyBytes ? [] : table.query<Row>({ pk, prefix: sk });
 
 /** E-mails in whose owner's name each of these words begins a word. */
 const findByWords = async (org: number, words: readonly string[]): Promise<Reference[]> => {

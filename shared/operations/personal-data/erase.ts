@@ -14,7 +14,7 @@ import { scanPages } from "../../aws/table/scan.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { remove as removeEmail } from "../../findings/email-removal.ts";
-import { assign as assignEmail } from "../../monitoring/emails/email.ts";
+import { assign as assignEmail } from "../../monitoring/emails/changes.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import * as unwatched from "../../monitoring/unwatched/record.ts";
 import { type Mention, mentionOf } from "./mention.ts";

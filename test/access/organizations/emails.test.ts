@@ -50,7 +50,7 @@ describe("removing an e-mail with many findings", () => {
     expect(await table.get(keys.removal(org, id))).toBeUndefined();
   };
 
-  test("hides it at once; if cut off after its first transaction, a sweep finishes", async () => {
+  test("succeeds and hides it once its row is gone; a sweep deletes the findings left", async () => {
     const { org, id } = await create();
     const die = async () => {
       throw new Error("The function died");
@@ -59,8 +59,8 @@ describe("removing an e-mail with many findings", () => {
     const dieAfter = (more: number): void => {
       onTableRequest("TransactItems", "before", async () => (more === 0 ? die() : dieAfter(more - 1)));
     };
-    dieAfter(1);
-    await expect(removals.remove(org, id, administrator)).rejects.toThrow("The function died");
+    dieAfter(2);
+    await removals.remove(org, id, administrator);
     expect((await emailList.list(org, { limit: 10, offset: 0 })).total).toBe(1);
     const { counted } = await left(org);
     expect(counted).toBeGreaterThan(0);

@@ -91,7 +91,7 @@ test("an e-mail that is removed meanwhile takes its findings with it", async () 
 test("findings of an e-mail whose removal is not finished are left to the removal", async () => {
   const { org, emailIds } = await seedFindings({ emailCount: 4, perEmail: 120, furtherBlocks: 0 });
   const { id, matching } = await requestAll(org);
-  // The removal dies after its first transaction, which deletes the e-mail and some of its findings.
+  // The removal dies after its first transaction, which deletes the e-mail.
   const died = new Error("died");
   onTableRequest("REMOVAL", "after", () => Promise.reject(died));
   await expect(removals.remove(org, emailIds[2] ?? 0, administrator)).rejects.toThrow(died);

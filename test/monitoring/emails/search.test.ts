@@ -4,6 +4,7 @@ import { administrator } from "../../../shared/access/activity/actor.ts";
 import { fold, isQuery } from "../../../shared/contract/search-text.ts";
 import * as removals from "../../../shared/findings/email-removal.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
+import { assign } from "../../../shared/monitoring/emails/changes.ts";
 import * as emails from "../../../shared/monitoring/emails/email.ts";
 import { type EmailQuery, find } from "../../../shared/monitoring/emails/email-list.ts";
 import { importAll } from "../../../shared/monitoring/imports/commit.ts";
@@ -77,7 +78,7 @@ describe("an address is found", () => {
 
   test("by the new name once it is renamed, and by none once it is removed", async () => {
     const { org, id, total } = await named("Ada King");
-    await emails.assign(org, id, { ownerName: "Ada Lovelace" }, administrator);
+    await assign(org, id, { ownerName: "Ada Lovelace" }, administrator);
     expect([await total("king"), await total("lovelace"), await total("ada")]).toEqual([0, 1, 1]);
     await removals.remove(org, id, administrator);
     expect([await total("lovelace"), await total("a.l"), await total("acme")]).toEqual([0, 0, 0]);
@@ -86,7 +87,7 @@ describe("an address is found", () => {
   test("of two that rename it at once, by the name that it has", async () => {
     const { org, id, total } = await named("Ada King");
     const names = ["Grace Hopper", "Alan Turing", "Edsger Dijkstra"];
-    await Promise.all(names.map((ownerName) => emails.assign(org, id, { ownerName }, administrator)));
+    await Promise.all(names.map((ownerName) => assign(org, id, { ownerName }, administrator)));
     const totals = await Promise.all(["king", "hopper", "turing", "dijkstra"].map(total));
     expect(totals.toSorted()).toEqual([0, 0, 0, 1]);
   });
@@ -99,8 +100,8 @@ describe("an address is found", () => {
     ).join(" ");
     for (const ownerName of [hundred, "ﷺ".repeat(200), "x".repeat(200), "a ".repeat(100)]) {
       const { org, id, total } = await named("Ada");
-      await emails.assign(org, id, { ownerName }, administrator);
-      await emails.assign(org, id, { ownerName: `Zoë ${ownerName.slice(0, 190)}` }, administrator);
+      await assign(org, id, { ownerName }, administrator);
+      await assign(org, id, { ownerName: `Zoë ${ownerName.slice(0, 190)}` }, administrator);
       expect([await total("zoe"), await total("ada")]).toEqual([1, 0]);
       await removals.remove(org, id, administrator);
       expect(await total("zoe")).toBe(0);
@@ -178,7 +179,7 @@ test("any page of any search equals that of a naive search, after any history", 
       }
       const input = { email, domainId, ...(name && { ownerName: name }), ...(inTeam && { teamId: team.id }) };
       const id = known ?? (await emails.add(org, input, administrator));
-      if (known !== undefined) await emails.assign(org, id, { ownerName: name, teamId }, administrator);
+      if (known !== undefined) await assign(org, id, { ownerName: name, teamId }, administrator);
       await emails.setActive(org, id, isActive, administrator);
       model.set(id, { email, domainId, name, teamId, isActive });
     }
