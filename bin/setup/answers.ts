@@ -1,7 +1,9 @@
 /** What setup has to know: from flags, and for the rest from questions. */
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
+import * as z from "zod/mini";
 import { domainName } from "../../shared/monitoring/domains/domain-schema.ts";
+import { refusalOf } from "../../shared/monitoring/domains/refused-names.ts";
 import { emailAddress, writtenAddress } from "../../shared/monitoring/emails/email-schema.ts";
 import { CommandError, wrongUsage } from "../admin/error.ts";
 import { parse, parseName, parsePath } from "../admin/flags.ts";
@@ -86,6 +88,11 @@ type Question = {
   without?: string;
 };
 
+/** A name that nobody can own is refused here, before anything is deployed. */
+const ownDomain = domainName.check(
+  z.refine((name) => refusalOf(name) === undefined, { error: ({ input }) => refusalOf(String(input)) }),
+);
+
 const asked: readonly Question[] = [
   {
     flag: "organization",
@@ -100,7 +107,7 @@ const asked: readonly Question[] = [
   {
     flag: "domain",
     question: "A domain that is the organization's",
-    read: (name) => parse("domain", domainName, name),
+    read: (name) => parse("domain", ownDomain, name),
     without: "none",
   },
 ];
