@@ -8,6 +8,8 @@ export type Stack = { outputs: Record<string, string>; isLocal: boolean };
 
 const defaultPort = "3000";
 
+const localTimeoutMilliseconds = 10_000;
+
 /**
  * Finds the stack and sets the environment variables that the modules of `shared/` read. `stack` names a
  * deployed one, for which the caller's AWS credentials are used; without it the local service on `port`
@@ -70,12 +72,12 @@ const whyNotDescribed = (stack: string, error: Error): string => {
 };
 
 /** A sentence about a request to AWS that failed. `what` says what was in vain, without a period. */
-export const whyNoAccess = (what: string, { name, message }: Error): string => {
+export const whyNoAccess = (what: string, { message }: Error): string => {
   if (message === "Region is missing") {
     return "No AWS region is set: name the stack's in AWS_REGION.";
   }
-  if (name === "CredentialsProviderError") {
-    return 'No AWS credentials were found: name a profile in AWS_PROFILE, or run "aws configure".';
+  if (message === "Could not load credentials from any providers") {
+    return 'No AWS credentials were found: name a profile that exists in AWS_PROFILE, or run "aws configure".';
   }
   return `${what}: ${message.replace(/\.$/, "")}.`;
 };
@@ -103,7 +105,9 @@ const findLocal = async (port: string): Promise<Stack> => {
 /** GET without `fetch`, which refuses ports that web pages must not use, such as 6000. */
 const getText = (url: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    get(url, (response) => text(response).then(resolve, reject)).once("error", reject);
+    // A service that is stopped by Ctrl-Z takes connections and does not answer.
+    const signal = AbortSignal.timeout(localTimeoutMilliseconds);
+    get(url, { signal }, (response) => text(response).then(resolve, reject)).once("error", reject);
   });
 
 const parseJson = (json: string): unknown => {

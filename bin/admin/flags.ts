@@ -74,7 +74,7 @@ export const noOrganization = (id: number): CommandError =>
   new CommandError(`There is no organization ${id}: "org list" shows those that there are.`);
 
 export const notFound = (noun: string, id: number): CommandError =>
-  new CommandError(`The organization has no ${noun} ${id}.`);
+  new CommandError(`The organization has no ${noun} ${id}: "${noun} list" shows those that there are.`);
 
 export type Page = { limit: number; offset: number };
 
