@@ -6,7 +6,7 @@ import { domainName } from "../../shared/monitoring/domains/domain-schema.ts";
 import { refusalOf } from "../../shared/monitoring/domains/refused-names.ts";
 import { emailAddress, writtenAddress } from "../../shared/monitoring/emails/email-schema.ts";
 import { CommandError, wrongUsage } from "../admin/error.ts";
-import { parse, parseName, parsePath } from "../admin/flags.ts";
+import { expectUrl, parse, parseName, parsePath } from "../admin/flags.ts";
 import { readContext } from "./context.ts";
 import { ask, isTerminal, Terminated } from "./terminal.ts";
 
@@ -63,6 +63,7 @@ export const readFlags = (args: string[]): Flags | undefined => {
       "--stage must be 1 to 27 lower-case letters, digits and hyphens and start with a letter.",
     );
   }
+  for (const flag of ["webhook", "api"] as const) expectUrl(flag, flags[flag]);
   if (app === undefined) return flags;
   const assembly = parsePath("app", app);
   if (!existsSync(`${assembly}/manifest.json`))
