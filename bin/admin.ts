@@ -28,7 +28,7 @@ const run = async (args: string[]): Promise<void> => {
   if (name === "") throw new CommandError("Name the command before its flags.");
   const command = commands[name];
   if (command === undefined) throw noCommand(name);
-  const values = parseFlags(args.slice(words), command.flags);
+  const values = parseFlags(name, args.slice(words), command.flags);
   for (const [flag, kind] of Object.entries(command.flags)) {
     if (kind.startsWith("required") && values[flag] === undefined) {
       throw new CommandError(`"${name}" needs ${written(flag, kind)}.`);
@@ -50,15 +50,15 @@ const noCommand = (name: string): CommandError =>
   new CommandError(`There is no command "${name}": "npm run admin -- help" lists them.`);
 
 /** Throws `CommandError` for unknown flags, missing values, and flags that are given twice. */
-const parseFlags = (args: string[], flags: Record<string, string>) => {
-  const { values, tokens } = parseTokens(args, flags);
+const parseFlags = (name: string, args: string[], flags: Record<string, string>) => {
+  const { values, tokens } = parseTokens(name, args, flags);
   const given = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
   const repeated = given.find((flag, index) => given.indexOf(flag) !== index);
   if (repeated !== undefined) throw new CommandError(`Give --${repeated} once.`);
   return values as Record<string, string | boolean | undefined>;
 };
 
-const parseTokens = (args: string[], flags: Record<string, string>) => {
+const parseTokens = (name: string, args: string[], flags: Record<string, string>) => {
   const options = Object.fromEntries(
     Object.entries(flags).map(([flag, kind]) => [
       flag,
@@ -78,15 +78,23 @@ const parseTokens = (args: string[], flags: Record<string, string>) => {
       tokens: true,
     });
   } catch (error) {
-    throw new CommandError(`${wrongUsage(error)}.`);
+    throw new CommandError(`${wrongUsage(error)}: "npm run admin -- help ${name}" shows its flags.`);
   }
 };
 
 const sentenceOf = (error: unknown): string => {
   if (error instanceof CommandError) return error.message;
   if (error instanceof Refusal) return `${error.message}.`;
-  return `The command failed: ${error instanceof Error ? error.message : String(error)}`;
+  const { name, message } = error as Error;
+  const next =
+    name === "AccessDeniedException"
+      ? "docs/deploy.md lists the permissions that it needs"
+      : "docs/entrypoints.md says how to go on after a command that ended half-way";
+  return `The command failed: ${message.replace(/\.$/, "")}. ${next}.`;
 };
+
+// Whoever reads the output may end first, as "head" does. The command goes on.
+process.stdout.on("error", () => undefined);
 
 try {
   await run(process.argv.slice(2));

@@ -22,6 +22,12 @@ const app = new App({
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 
 const synthesize = async (): Promise<void> => {
+  const names = ["stage", ...Object.keys(readOptions(() => undefined))];
+  // CDK's own values have other characters in their names. A misspelt option would silently remove what the right one had set up.
+  const unknown = Object.keys(app.node.getAllContext()).find(
+    (name) => /^\w+$/.test(name) && !names.includes(name),
+  );
+  if (unknown !== undefined) throw new InvalidOption(`There is no option "${unknown}"`);
   const stage: string = app.node.tryGetContext("stage") ?? "production";
   // With the longest name of a function this is the 64 characters that Lambda takes.
   if (!/^[a-z][a-z0-9-]{0,26}$/.test(stage)) {

@@ -55,6 +55,8 @@ const findKey = async (given: string | undefined, isNeeded: boolean): Promise<st
   return parseKey(isTerminal() ? await askHidden(question) : await readInput());
 };
 
+// Whoever reads the output may end first. Setup goes on.
+process.stdout.on("error", () => undefined);
 try {
   await setUp(process.argv.slice(2));
 } catch (error) {

@@ -1,5 +1,5 @@
 import { get } from "node:http";
-import { text } from "node:stream/consumers";
+import { json } from "node:stream/consumers";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { CommandError } from "./error.ts";
 
@@ -7,6 +7,8 @@ import { CommandError } from "./error.ts";
 export type Stack = { outputs: Record<string, string>; isLocal: boolean };
 
 const defaultPort = "3000";
+
+const localTimeoutMilliseconds = 10_000;
 
 /**
  * Finds the stack and sets the environment variables that the modules of `shared/` read. `stack` names a
@@ -70,12 +72,12 @@ const whyNotDescribed = (stack: string, error: Error): string => {
 };
 
 /** A sentence about a request to AWS that failed. `what` says what was in vain, without a period. */
-export const whyNoAccess = (what: string, { name, message }: Error): string => {
+export const whyNoAccess = (what: string, { message }: Error): string => {
   if (message === "Region is missing") {
     return "No AWS region is set: name the stack's in AWS_REGION.";
   }
-  if (name === "CredentialsProviderError") {
-    return 'No AWS credentials were found: name a profile in AWS_PROFILE, or run "aws configure".';
+  if (message === "Could not load credentials from any providers") {
+    return 'No AWS credentials were found: name a profile that exists in AWS_PROFILE, or run "aws configure".';
   }
   return `${what}: ${message.replace(/\.$/, "")}.`;
 };
@@ -85,12 +87,11 @@ type LocalStack = { outputs: Record<string, string>; environment: Record<string,
 
 const findLocal = async (port: string): Promise<Stack> => {
   if (!/^\d+$/.test(port)) throw new CommandError(`--port must be a number, not "${port}".`);
-  const reply = await getText(`http://127.0.0.1:${port}/.local/stack`).catch(() => {
+  const local = await getJson(`http://127.0.0.1:${port}/.local/stack`).catch(() => {
     throw new CommandError(
       `No local service answers on port ${port}: start one with "npm start", or name its port with --port or a deployed stack with --stack.`,
     );
   });
-  const local = parseJson(reply) as LocalStack | undefined | null;
   if (!isService(local?.outputs)) {
     throw new CommandError(
       `What answers on port ${port} is not this service: name its port with --port, or a deployed stack with --stack.`,
@@ -100,16 +101,12 @@ const findLocal = async (port: string): Promise<Stack> => {
   return { outputs: local.outputs, isLocal: true };
 };
 
-/** GET without `fetch`, which refuses ports that web pages must not use, such as 6000. */
-const getText = (url: string): Promise<string> =>
+/** GET without `fetch`, which refuses ports that web pages must not use, such as 6000. Undefined: the answer is not JSON. */
+const getJson = (url: string): Promise<LocalStack | undefined | null> =>
   new Promise((resolve, reject) => {
-    get(url, (response) => text(response).then(resolve, reject)).once("error", reject);
+    // A service that is stopped by Ctrl-Z takes connections and does not answer.
+    const signal = AbortSignal.timeout(localTimeoutMilliseconds);
+    get(url, { signal }, (response) =>
+      resolve(json(response).catch(() => undefined) as ReturnType<typeof getJson>),
+    ).once("error", reject);
   });
-
-const parseJson = (json: string): unknown => {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-};

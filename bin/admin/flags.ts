@@ -33,6 +33,12 @@ export const parseId = (flag: string, flags: Flags): number => parseNumber(flag,
 export const parseName = (flag: string, value: string | undefined): string =>
   parse(flag, text(200).check(z.refine((given) => given.trim() !== "", "must not be empty")), value);
 
+/** Throws unless the flag is left out or is an http or https url. */
+export const expectUrl = (flag: string, value: string | undefined): void => {
+  if (value !== undefined && !/^https?:$/.test(URL.parse(value)?.protocol ?? ""))
+    throw new CommandError(`--${flag} must be a url, such as https://example.com/hook.`);
+};
+
 /** The absolute path of a file. A relative one starts at the caller's directory (INIT_CWD): npm runs commands in the project's. */
 export const parsePath = (flag: string, path: string | undefined): string => {
   if (path === undefined || path === "") throw new CommandError(`--${flag} must name a file.`);
@@ -74,7 +80,7 @@ export const noOrganization = (id: number): CommandError =>
   new CommandError(`There is no organization ${id}: "org list" shows those that there are.`);
 
 export const notFound = (noun: string, id: number): CommandError =>
-  new CommandError(`The organization has no ${noun} ${id}.`);
+  new CommandError(`The organization has no ${noun} ${id}: "${noun} list" shows those that there are.`);
 
 export type Page = { limit: number; offset: number };
 

@@ -14,8 +14,10 @@ export const print = (result: Record<string, unknown>): string => {
 };
 
 /** A page of a list, and the flag that shows the next page, if there is one. */
-export const printPage = ({ nextOffset, ...list }: Record<string, unknown>): string =>
-  `${print(list)}${nextOffset === undefined ? "" : `There are more: --offset ${nextOffset} shows the next.\n`}`;
+export const printPage = ({ nextOffset, nextBefore, ...list }: Record<string, unknown>): string => {
+  const next = nextOffset === undefined ? nextBefore && `before ${nextBefore}` : `offset ${nextOffset}`;
+  return `${print(list)}${next === undefined ? "" : `There are more: --${next} shows the next.\n`}`;
+};
 
 const table = (rows: readonly Record<string, unknown>[]): string => {
   const names = Object.keys(rows[0] ?? {});

@@ -27,7 +27,7 @@ export const headers: Json = {
   },
   "Cache-Control": { required: true, schema: { type: "string", const: "no-store" } },
   "Retry-After": {
-    description: "Whole seconds until the window ends",
+    description: "Whole seconds after which the request may succeed",
     required: true,
     schema: { type: "integer", minimum: 1 },
   },

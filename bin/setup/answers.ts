@@ -1,10 +1,12 @@
 /** What setup has to know: from flags, and for the rest from questions. */
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
+import * as z from "zod/mini";
 import { domainName } from "../../shared/monitoring/domains/domain-schema.ts";
+import { refusalOf } from "../../shared/monitoring/domains/refused-names.ts";
 import { emailAddress, writtenAddress } from "../../shared/monitoring/emails/email-schema.ts";
 import { CommandError, wrongUsage } from "../admin/error.ts";
-import { parse, parseName, parsePath } from "../admin/flags.ts";
+import { expectUrl, parse, parseName, parsePath } from "../admin/flags.ts";
 import { readContext } from "./context.ts";
 import { ask, isTerminal, Terminated } from "./terminal.ts";
 
@@ -61,6 +63,7 @@ export const readFlags = (args: string[]): Flags | undefined => {
       "--stage must be 1 to 27 lower-case letters, digits and hyphens and start with a letter.",
     );
   }
+  for (const flag of ["webhook", "api"] as const) expectUrl(flag, flags[flag]);
   if (app === undefined) return flags;
   const assembly = parsePath("app", app);
   if (!existsSync(`${assembly}/manifest.json`))
@@ -86,6 +89,11 @@ type Question = {
   without?: string;
 };
 
+/** A name that nobody can own is refused here, before anything is deployed. */
+const ownDomain = domainName.check(
+  z.refine((name) => refusalOf(name) === undefined, { error: ({ input }) => refusalOf(String(input)) }),
+);
+
 const asked: readonly Question[] = [
   {
     flag: "organization",
@@ -100,7 +108,7 @@ const asked: readonly Question[] = [
   {
     flag: "domain",
     question: "A domain that is the organization's",
-    read: (name) => parse("domain", domainName, name),
+    read: (name) => parse("domain", ownDomain, name),
     without: "none",
   },
 ];

@@ -1,4 +1,4 @@
-/** Programs of tests that need more than Node. */
+/** What programs refuse before they do anything. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -13,5 +13,17 @@ test.each(["clients", "siem"])("test:%s says in one sentence that there is no Py
     status: 1,
     stdout: "",
     stderr: "This needs Python 3 with venv and pip, which is not there.\n",
+  });
+});
+
+test("a misspelt option of a deployment is not taken for none", () => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, "..", "..", "bin", "breach-monitor.ts")],
+    { env: { PATH: process.env.PATH, CDK_CONTEXT_JSON: '{"alarmEmial": "ops@acme.com"}' }, encoding: "utf8" },
+  );
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'There is no option "alarmEmial". What can be chosen is in docs/deploy.md#context-options.\n',
   });
 });

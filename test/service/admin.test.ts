@@ -1,8 +1,11 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { commands } from "../../bin/admin/commands.ts";
 import { connect } from "../../bin/admin/connect.ts";
@@ -21,7 +24,19 @@ import { scan } from "./scan.ts";
 
 const servers: Server[] = [];
 
+const directory = mkdtempSync(join(tmpdir(), "admin-"));
+writeFileSync(
+  join(directory, "config"),
+  `[profile sso]
+sso_start_url = https://acme.awsapps.com/start
+sso_region = us-east-1
+sso_account_id = 111122223333
+sso_role_name = Operator
+`,
+);
+
 afterAll(() => {
+  rmSync(directory, { recursive: true });
   for (const server of servers.splice(0)) server.close();
 });
 
@@ -41,10 +56,11 @@ const startServer = async (status: number, body: string, ports: readonly number[
   throw new Error("None of the ports is free");
 };
 
+const entry = join(import.meta.dirname, "../../bin/admin.ts");
+
 /** Runs the real command line without the machine's AWS settings. */
 const run = (args: readonly string[]): Promise<{ status: number; output: string; error: string }> =>
   new Promise((resolve) => {
-    const entry = join(import.meta.dirname, "../../bin/admin.ts");
     const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
     execFile(process.execPath, [entry, ...args], { env }, (error, output, errorText) =>
       resolve({ status: error === null ? 0 : Number(error.code), output, error: errorText }),
@@ -56,6 +72,7 @@ describe("a service that cannot be reached says why in one sentence", () => {
     for (const name of Object.keys(process.env)) if (name.startsWith("AWS_")) vi.stubEnv(name, undefined);
     vi.stubEnv("HOME", "/nonexistent");
     vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
+    vi.stubEnv("AWS_CONFIG_FILE", join(directory, "config"));
   });
   afterEach(() => vi.unstubAllEnvs());
   const isOther = (port: string): string =>
@@ -113,9 +130,38 @@ describe("a service that cannot be reached says why in one sentence", () => {
   test.each([
     ["shop", {}, "No AWS region is set"],
     ["shop", { AWS_REGION: "us-east-1" }, "No AWS credentials were found"],
+    [
+      "shop",
+      { AWS_REGION: "us-east-1", AWS_PROFILE: "sso" },
+      "To refresh this SSO session run aws sso login",
+    ],
     ["", credentials, "--stack must name a stack"],
   ] as const)("--stack %j with %j", async (stack, variables, sentence) => {
     await expect(reach(stack, variables)).rejects.toThrow(sentence);
+  });
+});
+
+test("a reader that ends first, as head does, makes no error", async () => {
+  const child = spawn(process.execPath, [entry, "help"], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout.destroy();
+  const [error, [status]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect({ error, status }).toEqual({ error: "", status: 0 });
+});
+
+test("a table that refuses is told with where the permissions are", async () => {
+  const denied = JSON.stringify({ __type: "AccessDeniedException", message: "ada may not read" });
+  const environment = {
+    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${await startServer(400, denied)}`,
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "ada",
+    AWS_SECRET_ACCESS_KEY: "test",
+  };
+  const names = ["TableName", "ScanPlansQueueUrl", "DeliveriesQueueUrl", "AcknowledgementsQueueUrl"];
+  const outputs = Object.fromEntries([...names, "ChannelKeyParameter"].map((name) => [name, name]));
+  const port = await startServer(200, JSON.stringify({ outputs, environment }));
+  expect(await run(["org", "list", "--port", port])).toMatchObject({
+    status: 1,
+    error: "The command failed: ada may not read. docs/deploy.md lists the permissions that it needs.\n",
   });
 });
 
@@ -160,7 +206,11 @@ describe.concurrent("a command line that cannot be parsed says why in one senten
     ["org delete --org 1 --org 2", "Give --org once."],
     ["scan schedule --org 1", '"scan schedule" needs --every day|week|never.'],
     ["--json org show", "Name the command before its flags."],
-    ["org show --org -1", "A value that begins with a hyphen is given as --org=VALUE."],
+    [
+      "org show --org -1",
+      'A value that begins with a hyphen is given as --org=VALUE: "npm run admin -- help org show" shows its flags.',
+    ],
+    ["org show --name A", `Unknown option '--name': "npm run admin -- help org show" shows its flags.`],
   ] as const)("%s", async ([line, sentence], { expect }) => {
     const { status, error } = await run(line.split(" "));
     expect({ status, error }).toEqual({ status: 1, error: `${sentence}\n` });

@@ -99,7 +99,13 @@ test.each([
   ["no answers and nobody to ask", ["--yes"], "Give --organization, as there is nobody to ask."],
   ["nobody to confirm", answers.slice(0, -1), "Give --yes and every answer, as there is nobody to ask."],
   ["no address", [...answers, "--user", "ada"], "--user: must be an e-mail address, with ASCII letters"],
-  ["no domain", [...answers, "--domain", "acme"], "--domain: "],
+  ["a webhook that is no url", [...answers, "--webhook", "acme.com"], "--webhook must be a url, such as "],
+  ["no domain", [...answers, "--domain", "acme"], "--domain: must be a domain name"],
+  [
+    "a domain that nobody owns",
+    [...answers, "--domain", "gmail.com"],
+    "--domain: is a provider of mailboxes",
+  ],
   [
     "a sender that SES cannot be asked about",
     [...answers, "--sender-email", "a@acme.com"],

@@ -73,7 +73,10 @@ const retry = async (organization: Organization, id: number) => {
   if (delivery === undefined) throw notFound("delivery", id);
   const { channelId } = deliveries.groupOf(delivery);
   await findReceivingChannel(organization, channelId);
-  if (delivery.status === "delivered") throw new CommandError("The delivery was delivered.");
+  if (delivery.status === "delivered")
+    throw new CommandError(
+      'The delivery was delivered: "Deliver again" on the dashboard sends it once more.',
+    );
   if (delivery.status === "pending") {
     const waitsFor = waitsForOf(delivery, new Date());
     throw new CommandError(

@@ -4,6 +4,7 @@ import type { Stack } from "../connect.ts";
 import { type Check, checks, mailbox, Skipped, testDomain } from "../deployment/checks.ts";
 import { eventually, type Trial } from "../deployment/trial.ts";
 import { CommandError } from "../error.ts";
+import { expectUrl } from "../flags.ts";
 import { shown } from "../print.ts";
 import { domainCommands } from "./domain.ts";
 import { keyCommands } from "./key.ts";
@@ -34,6 +35,7 @@ export const deploymentCommands: Commands = {
     privateFlags: ["webhook"],
     isAct: true,
     run: async (flags, stack): Promise<Report> => {
+      for (const flag of ["webhook", "api"]) expectUrl(flag, flags[flag]);
       const ending = new AbortController();
       const end = (): void => ending.abort(new Error("the command was ended"));
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);

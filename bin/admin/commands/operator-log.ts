@@ -1,7 +1,7 @@
 import * as operatorLog from "../../../shared/access/operators/log.ts";
 import type { Commands } from "../command.ts";
 import { parseId, parsePage, parseTime } from "../flags.ts";
-import { print } from "../print.ts";
+import { printPage } from "../print.ts";
 
 export const operatorLogCommands: Commands = {
   "operator-log list": {
@@ -21,7 +21,6 @@ export const operatorLogCommands: Commands = {
       const last = entries[limit - 1];
       return { entries: shown, ...(entries.length > limit && last && { nextBefore: last.at }) };
     },
-    print: ({ nextBefore, ...list }: Record<string, unknown>) =>
-      `${print(list)}${nextBefore === undefined ? "" : `There are more: --before ${nextBefore} shows the next.\n`}`,
+    print: printPage,
   },
 };
