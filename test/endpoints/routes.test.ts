@@ -1,16 +1,22 @@
-import { beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { routes } from "../../functions/routes.ts";
 import type { Route } from "../../shared/contract/endpoint.ts";
+import { admin } from "../service/admin.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { expectEveryHeader, expectRefusal } from "./reply.ts";
 
+let org: number;
 let api: Client;
 let key: string;
 
+beforeAll(async () => {
+  org = (await createOrganization()).id;
+});
 // Each test has a key of its own, since requests are limited by key.
 beforeEach(async () => {
-  ({ api, key } = await createOrganization());
+  key = (await admin("key create", { org, label: "Test key" })).key as string;
+  api = createClient({ authorization: `Bearer ${key}` });
 });
 
 describe("404", () => {
