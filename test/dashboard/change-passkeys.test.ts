@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { createPasskey, wrongAnswers } from "../access/sign-in/authenticator.ts";
@@ -142,10 +142,14 @@ describe("401 attempt_unknown", () => {
 });
 
 describe("401 passkey_refused", () => {
+  let user: User;
+  beforeAll(async () => {
+    user = await newUser();
+  });
+
   test.each([...wrongAnswers, ["for a sign-in", { type: "webauthn.get" }] as const])(
     "an answer %s",
     async (_, changes) => {
-      const user = await newUser();
       const options = await beginPasskey(user.dashboard);
       const refused = await add(user, newPasskey().register(options, changes));
       expectRefusal(refused, 401, /not valid here/, { code: "passkey_refused" });

@@ -1,7 +1,7 @@
-import { describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { createPasskey, wrongAnswers } from "../access/sign-in/authenticator.ts";
+import { createPasskey, type TestPasskey, wrongAnswers } from "../access/sign-in/authenticator.ts";
 import { countStatuses, expectRefusal } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import type { Reply } from "../service/client.ts";
@@ -12,8 +12,6 @@ import { browserWith, signedIn, visitor } from "./signed-in.ts";
 const newUser = async (options: { counts?: boolean } = {}) => {
   const { id: org } = await createOrganization({ name: "Acme" });
   const user = await signedIn(org);
-  // The last admin cannot be removed.
-  await signedIn(org);
   const passkey = await addPasskey(user.dashboard, createPasskey(ownOrigin(), options));
   return { org, ...user, passkey };
 };
@@ -159,6 +157,8 @@ describe("401 passkey_unknown", () => {
 
   test("a removed user's, also when the address belongs to another user by now", async () => {
     const { org, userId, email, passkey } = await newUser();
+    // The last admin cannot be removed.
+    await signedIn(org);
     await admin("user remove", { org, user: userId });
     expectUnknown(await redeemPasskey(passkey.answer(await beginSignIn())));
     await admin("user create", { org, email });
@@ -173,12 +173,16 @@ describe("401 passkey_unknown", () => {
 });
 
 describe("401 passkey_refused", () => {
+  let passkey: TestPasskey;
+  beforeAll(async () => {
+    ({ passkey } = await newUser());
+  });
+
   test.each([
     ...wrongAnswers,
     ["for adding a passkey", { type: "webauthn.create" }] as const,
     ["with another signature", { signature: Buffer.alloc(70).toString("base64url") }] as const,
   ])("an answer %s", async (_, changes) => {
-    const { passkey } = await newUser();
     const reply = await redeemPasskey(passkey.answer(await beginSignIn(), changes));
     expectRefusal(reply, 401, /not valid here/, { code: "passkey_refused" });
     expect(reply.headers["set-cookie"]).toBeUndefined();

@@ -33,10 +33,10 @@ export const createSession = async (org: number, user: { id: number; email: stri
 
 let users = 0;
 
-/** Creates a user with a session. */
+/** Creates a user with a session. Without `email` no test file has another user of the address. */
 export const signedIn = async (
   org: number,
-  { role = "admin", email = `user-${++users}@demo.example` }: { role?: string; email?: string } = {},
+  { role = "admin", email = `user-${org}-${++users}@demo.example` }: { role?: string; email?: string } = {},
 ): Promise<SignedIn> => {
   const { id } = await admin("user create", { org, email, role });
   return createSession(org, { id, email });

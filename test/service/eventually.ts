@@ -8,7 +8,7 @@ export const eventually = async <T>(
   seconds = 150,
 ): Promise<T> => {
   const deadline = Date.now() + seconds * 1000;
-  for (let pause = 200; ; pause = Math.min(pause * 1.5, 1_500)) {
+  for (let pause = 200; ; pause = Math.min(pause * 2, 2_000)) {
     const value = await read();
     if (isDone(value)) return value;
     if (Date.now() > deadline) throw new Error(`Not there in ${seconds} s; last: ${JSON.stringify(value)}`);

@@ -30,7 +30,8 @@ export default async function setUp({ provide }: TestProject): Promise<() => Pro
   const nameServer = await startNameServer(({ name }) => readRecord(records, name));
   const options = ["--memory", "--allow-origin", receiver.url, "--dns", nameServer.address];
   const service = await startService(options, {
-    LOCAL_KEPT_MEGABYTES: "65536",
+    // Two instances of most functions, each of which counts 1 GB and takes a thirtieth of it. With less, functions start anew all the time.
+    LOCAL_KEPT_MEGABYTES: "131072",
     ...(engine !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: engine }),
   });
   const { dataDirectory } = await readLocalStack(service.apiUrl);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Client } from "./client.ts";
 import { eventually } from "./eventually.ts";
@@ -13,6 +14,8 @@ export const scan = async (api: Client, seconds?: number): Promise<Record<string
   };
   const isOver = (each: Record<string, unknown> | undefined): boolean =>
     each?.status === "completed" || each?.status === "failed";
+  // Few scans end sooner, and each question takes processor time.
+  await pause(500);
   const ended = await eventually(find, isOver, seconds);
   return ended as Record<string, unknown>;
 };

@@ -1,5 +1,8 @@
-/** What is secret of alert channels is sealed before it reaches the table, and opens in its own row alone. */
-import { readFile } from "node:fs/promises";
+/**
+ * What is secret of alert channels is sealed before it reaches the table, and opens in its own row alone. What a sensitive breach is
+ * called, and whom it names, is in no log, however receivers and HIBP answer.
+ */
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   DeleteParameterCommand,
@@ -11,12 +14,15 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { undisturbed } from "../../local/dynamodb/behaviour.ts";
 import { type Engine, startEngine } from "../../local/dynamodb/engine.ts";
 import { startBehavingDynamodb } from "../../local/harness/behaving-dynamodb.ts";
+import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
+import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import { open } from "../../shared/alerting/channels/seal.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import { defaults } from "../alerting/channels.ts";
 import { storedRows } from "../aws/table/stored-rows.ts";
 import { admin } from "./admin.ts";
 import { createChannel, signatureOf } from "./alert-channels.ts";
@@ -24,11 +30,16 @@ import { eventually } from "./eventually.ts";
 import { type LocalStack, readLocalStack } from "./local-stack.ts";
 import { createOrganization, type Organization } from "./organization.ts";
 import { startOwnService } from "./own-service.ts";
+import { scan } from "./scan.ts";
 
 /** Parts of urls and secrets that nothing but the receiver may see. */
 const secrets = ["WEBHOOK-PATH", "SLACK-PATH", "SIGNING-SECRET", "MOVED-PATH", "PLAIN-PATH", "OLD-SECRET"];
 
+/** HIBP's latest breach. */
+const sensitive = { ...inventedBreach("HiddenClinic", "Hidden Clinic of Ys"), IsSensitive: true };
+
 let receiver: Receiver;
+let hibp: HibpServer;
 let engine: Engine;
 let proxy: Awaited<ReturnType<typeof startBehavingDynamodb>>;
 let service: LocalService;
@@ -38,19 +49,30 @@ let organization: Organization;
 let asked: string[] = [];
 
 beforeAll(async () => {
-  [receiver, engine] = await Promise.all([startReceiver(), startEngine(undefined)]);
+  [receiver, hibp, engine] = await Promise.all([
+    // To one whom it fails it answers with what it was told.
+    startReceiver({
+      respond: ({ url = "" }, response) =>
+        url.startsWith("/failing-")
+          ? response.writeHead(500).end(receiver.requests.at(-1)?.body)
+          : response.writeHead(204).end(),
+    }),
+    startHibpServer(),
+    startEngine(undefined),
+  ]);
+  hibp.catalog = [...hibp.catalog, sensitive];
+  hibp.covered = ["covered.example"];
   proxy = await startBehavingDynamodb(engine.endpoint, undisturbed, (_, body, answer) => {
     asked.push(JSON.stringify(body), answer.body.toString());
   });
-  service = await startOwnService(["--memory", "--allow-origin", receiver.origin], {
-    AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
-  });
+  const options = ["--memory", "--hibp-url", hibp.url, "--allow-origin", receiver.origin];
+  service = await startOwnService(options, { AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
   stack = await readLocalStack(service.apiUrl);
   organization = await createOrganization({}, { apiUrl: service.apiUrl });
 });
 afterAll(async () => {
   await service?.stop();
-  await Promise.all([proxy?.close(), receiver?.close()]);
+  await Promise.all([proxy?.close(), receiver?.close(), hibp?.close()]);
   await engine?.close();
 });
 
@@ -162,6 +184,52 @@ test("what was changed, or sealed for another kind of channel, does not open", a
     const channel = await channels.get(org, id);
     await expect(channel && open(org, channel)).rejects.toThrow(`alert channel ${id} of organization ${org}`);
   }
+});
+
+const people = ["ada.lovelace@covered.example", "grace.hopper@covered.example"];
+const refused = "mary.somerville@single.example";
+
+test("no log names a sensitive breach or an address, whatever fails", async () => {
+  hibp.accounts = Object.fromEntries(people.map((address) => [address, ["HiddenClinic", "Alpha"]]));
+  hibp.fail = (path) => (path.startsWith("breachedaccount/") ? { status: 400, body: refused } : undefined);
+  const { apiUrl } = service;
+  const { api, id: org, domainId } = await createOrganization({}, { domain: "covered.example", apiUrl });
+  const other = await admin("domain add", { org, name: "single.example", verified: true }, apiUrl);
+  for (const email of people) expect((await api.post("/emails", { email, domainId })).status).toBe(201);
+  expect((await api.post("/emails", { email: refused, domainId: other.id })).status).toBe(201);
+  const config = { recipients: ["security.team@acme.example"] };
+  const emailId = await createChannel(api, { channel: "email", config });
+  const options = { ...defaults, sensitive: "named", tellOwners: true };
+  expect((await api.put(`/alert-configs/${emailId}/options`, options)).status).toBe(200);
+  const named = ["slack", "webhook"].map((name) => `${receiver.origin}/failing-${name}`);
+  const slackId = await createChannel(api, { channel: "slack", config: { webhookUrl: named[0] } });
+  await api.put(`/alert-configs/${slackId}/options`, { ...defaults, sensitive: "named" });
+  await createChannel(api, { channel: "webhook", config: { url: named[1] } });
+  expect(await scan(api)).toMatchObject({ status: "completed", scannedEmails: 2, totalEmails: 3 });
+
+  const textsIn = async (name: string): Promise<string[]> => {
+    const directory = join(stack.dataDirectory, name);
+    return Promise.all((await readdir(directory)).map((file) => readFile(join(directory, file), "utf8")));
+  };
+  // Three attempts each, and mails to the channel and to the owners.
+  const requests = await eventually(
+    async () => receiver.requests.filter(({ path }) => path.startsWith("/failing-")),
+    (all) => all.length >= 2 * people.length * 3,
+  );
+  const mails = await eventually(
+    () => textsIn("outbox"),
+    (all) => all.length >= 2 * people.length,
+  );
+  const bodies = requests.map(({ body }) => body.toString("utf8"));
+  for (const name of [sensitive.Title, ...people]) {
+    for (const texts of [mails, bodies]) expect(texts.some((text) => text.includes(name))).toBe(true);
+  }
+  const logs = (await textsIn("logs")).join("\n").split("\n");
+  for (const line of ["catalog synced", "scan ended", "delivery", "request"])
+    expect(logs.some((each) => each.includes(`"message":"${line}"`))).toBe(true);
+  const names = [sensitive.Name, sensitive.Title, sensitive.Domain, ...people, refused, ...config.recipients];
+  const parts = names.map((name) => name.split("@", 1)[0]?.toLowerCase() ?? "");
+  expect(logs.filter((line) => parts.some((part) => line.toLowerCase().includes(part)))).toEqual([]);
 });
 
 test("a new key seals, the former one opens; without its key a channel is silent", async () => {
