@@ -72,6 +72,17 @@ describe("a session that ends under an open dialog", () => {
   });
 });
 
+test("an answer that is another network's page is a failure, after which the page works on", async () => {
+  const { page } = await signInTo(await createOrganization());
+  const findings = "**/api/dashboard/findings?*";
+  await page.route(findings, (route) => route.fulfill({ contentType: "text/html", body: "<p>Welcome</p>" }));
+  await page.getByRole("link", { name: "Findings", exact: true }).click();
+  await page.getByText("The service did not answer as expected. Check your connection").waitFor();
+  await page.unroute(findings);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("There are no findings.").waitFor();
+});
+
 describe("no network", () => {
   test("a dialog keeps what was typed; a page says what to do and loads again", async () => {
     const { api, id } = await createOrganization();
