@@ -20,7 +20,7 @@ export function OverviewPage() {
   const { value, reload } = data;
   const status = value?.lastScan?.status;
   const isScanning = status === "pending" || status === "running";
-  useRepeat(isScanning, 3, reload);
+  useRepeat(isScanning, 3, data);
   const hasEmails = value !== undefined && value.emails.active + value.emails.disabled > 0;
   return (
     <Page

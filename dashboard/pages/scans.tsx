@@ -17,7 +17,7 @@ const isRunning = ({ status }: Scan): boolean => status === "pending" || status 
 export function ScansPage() {
   const data = usePage({}, (query, signal) => call("GET /v1/scans", { query }, { signal }));
   const isScanning = data.value?.scans.some(isRunning) ?? false;
-  useRepeat(isScanning, 2, data.reload);
+  useRepeat(isScanning, 2, data);
   return (
     <Page title="Scans" actions={<StartScan isScanning={isScanning} onStarted={data.reload} />}>
       <p class="prose">
