@@ -95,6 +95,7 @@ describe("no network", () => {
       "ERR_INTERNET_DISCONNECTED /api/v1/emails",
       "ERR_INTERNET_DISCONNECTED /api/dashboard/domains",
       "ERR_INTERNET_DISCONNECTED /api/dashboard/findings",
+      "ERR_INTERNET_DISCONNECTED /api/dashboard/session",
     );
     await page.context().setOffline(true);
     await submit.click();
@@ -112,5 +113,15 @@ describe("no network", () => {
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("There are no findings.").waitFor();
     await go(page, "E-mails");
+
+    await page.context().setOffline(true);
+    const signOut = page.getByRole("button", { name: "Sign out" });
+    await signOut.click();
+    await page.getByRole("banner").getByText("Check your connection").waitFor();
+    // The button itself is the way to try again.
+    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+    await page.context().setOffline(false);
+    await signOut.click();
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
   });
 });
