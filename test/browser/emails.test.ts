@@ -169,7 +169,7 @@ describe("E-mails", () => {
     expect((await api.get("/emails")).body.total).toBe(512);
   });
 
-  test("another file takes the place of one that is read; a part that was lost is sent again", async () => {
+  test("another file takes the place of one that is read; a lost part is sent again", async () => {
     const { api, ...organization } = await createOrganization();
     const { page, watch } = await signInTo(organization);
     watch.expect("ERR_INTERNET_DISCONNECTED /api/v1/emails/import/commit");

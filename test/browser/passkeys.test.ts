@@ -92,7 +92,7 @@ describe("a passkey", () => {
     expect(await page.getByRole("searchbox").first().inputValue()).toBe("typed");
   });
 
-  test("of somebody else shows them nothing of what was on the screen when the session ended", async () => {
+  test("of somebody else shows them nothing of the page whose session ended", async () => {
     const { page, watch, email } = await signInAtName();
     await attachAuthenticator(page);
     await openSessions(page);

@@ -10,7 +10,7 @@ import { go, signInTo, useBrowser } from "./visit.ts";
 useBrowser();
 
 describe("Scans", () => {
-  test("the keyboard starts a scan; its progress is shown to its end, by slow answers too", async () => {
+  test("the keyboard starts a scan; its progress is shown to its end, if slowly", async () => {
     const organization = await createOrganization();
     const addresses = [...numberedAddresses(59), "ada@demo.example"];
     await admin("email import", { org: organization.id, file: await writeAddresses(addresses) });

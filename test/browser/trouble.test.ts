@@ -72,7 +72,7 @@ describe("a session that ends under an open dialog", () => {
   });
 });
 
-test("an answer that is another network's page is a failure, after which the page works on", async () => {
+test("an answer that is another network's page is a failure, and the page works on", async () => {
   const { page } = await signInTo(await createOrganization());
   const findings = "**/api/dashboard/findings?*";
   await page.route(findings, (route) => route.fulfill({ contentType: "text/html", body: "<p>Welcome</p>" }));
