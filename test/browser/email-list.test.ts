@@ -128,6 +128,7 @@ describe("the list of e-mails", () => {
     await press(page, "Remove", "left@demo.example");
     await press(page, "Remove");
     await page.getByText("None selected").waitFor();
+    await page.getByRole("rowheader", { name: "left@demo.example" }).waitFor({ state: "detached" });
     await change("xjx", "Remove", "Removed 2 addresses.", async () => {
       await page.getByRole("dialog", { name: "Remove 2 addresses?" }).waitFor();
       await press(page, "Remove");
