@@ -57,10 +57,10 @@ export function Frame({ section, children }: { section: string; children: Compon
 
 function Account() {
   const action = useAction();
-  const failure = action.failure ?? sessionFailure.value;
   return (
     <div class="account">
-      <FailureNotice failure={failure} retry={() => void loadSession()} />
+      <FailureNotice failure={sessionFailure.value} retry={() => void loadSession()} />
+      <FailureNotice failure={action.failure} />
       {session.value !== undefined && (
         <p>
           <bdi class="organization clamp" title={session.value.organization.name}>

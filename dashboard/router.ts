@@ -29,14 +29,11 @@ export function setQuery(changes: QueryValues): void {
 }
 
 /** As `setQuery`, without a way back: of what changes letter by letter, Back undoes all. */
-export function refineQuery(changes: QueryValues): void {
-  history.replaceState(null, "", changed(place.value, changes));
-  follow();
-}
+export const refineQuery = (changes: QueryValues): void => replace(changed(place.value, changes));
 
-/** As `go`, without a way back to the present place. */
-export function replace(path: string, query?: QueryValues): void {
-  history.replaceState(null, "", addressOf(path, query));
+/** Goes to an address of the dashboard, without a way back to the present place. */
+export function replace(address: string): void {
+  history.replaceState(null, "", address);
   follow();
 }
 

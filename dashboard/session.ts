@@ -31,9 +31,8 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** After a link was redeemed in this tab, whose cookie is another one's from now on. */
+/** After somebody signed in in this tab. */
 export async function enter(): Promise<void> {
-  session.value = undefined;
   await loadSession();
   tabs.postMessage("signed in");
 }

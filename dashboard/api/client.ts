@@ -104,6 +104,8 @@ async function read(response: Response, signal: AbortSignal | undefined): Promis
     return typeof answer === "object" && answer !== null ? (answer as Record<string, unknown>) : {};
   } catch (error) {
     if (signal?.aborted) throw error;
+    // It ended early, or comes from a network that wants people to sign in first.
+    if (response.ok) throw new Failure("The service did not answer as expected.", { status: 0 });
     return {};
   }
 }
@@ -123,12 +125,19 @@ function failureOf(response: Response, answer: Record<string, unknown>): Failure
   });
 }
 
+/** How many requests wait. */
+let waiting = 0;
+
 /** Waits, and shows that it does. */
 async function waitForTurn(seconds: number, signal: AbortSignal | undefined): Promise<void> {
-  const until = Date.now() + seconds * 1000;
-  waitsUntil.value = Math.max(until, waitsUntil.value ?? 0);
-  await sleep(seconds * 1000, signal);
-  if ((waitsUntil.value ?? 0) <= Date.now()) waitsUntil.value = undefined;
+  waiting += 1;
+  waitsUntil.value = Math.max(Date.now() + seconds * 1000, waitsUntil.value ?? 0);
+  try {
+    await sleep(seconds * 1000, signal);
+  } finally {
+    waiting -= 1;
+    if (waiting === 0) waitsUntil.value = undefined;
+  }
 }
 
 /** Resolves after some time; rejects when the signal aborts. */

@@ -26,10 +26,11 @@ export async function teamChoices(): Promise<Choice[]> {
 /** A scan has no other name than its time. */
 export const scanName = ({ createdAt }: { createdAt: string }): string => exactTime(Date.parse(createdAt));
 
-/** The newest. */
 export async function scanChoices(): Promise<Choice[]> {
-  const { scans } = await call("GET /v1/scans", { query: { limit: 100 } });
-  return scans.map((scan) => ({ value: String(scan.id), label: scanName(scan) }));
+  const choices: Choice[] = [];
+  for await (const { scans } of allPages((query) => call("GET /v1/scans", { query })))
+    for (const scan of scans) choices.push({ value: String(scan.id), label: scanName(scan) });
+  return choices;
 }
 
 /** All breaches that have findings. */

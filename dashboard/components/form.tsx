@@ -42,8 +42,9 @@ export function Form({
   const problem = useMemo(() => problemIn(action.failure, names.current), [action.failure]);
   const submitAll = async (fields: FormData): Promise<void> => {
     const said = await onSubmit(fields);
-    if (said !== undefined) say(said);
     onDone?.();
+    // Last: it may lead to another page, where this is read.
+    if (said !== undefined) say(said);
   };
   const button = (
     <Button

@@ -14,10 +14,12 @@ export function Page({ title, about, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Breach Monitor`;
+  }, [title]);
+  useEffect(() => {
     // The key that searches leads to another page and to its search at once: the search keeps the focus.
     const isTyping = document.activeElement instanceof HTMLInputElement;
     if (moves.peek() > 0 && !isTyping) heading.current?.focus({ preventScroll: true });
-  }, [title]);
+  }, []);
   useKeptFocus(heading);
   return (
     <>

@@ -38,7 +38,7 @@ export function Pager({ total, shown, isBusy }: { total: number; shown: number; 
       </span>
       {(offset > 0 || offset + shown < total) && (
         <>
-          <Button disabled={offset === 0} onClick={() => turn(Math.max(0, offset - size))}>
+          <Button disabled={offset === 0} onClick={() => turn(Math.max(0, Math.min(offset, total) - size))}>
             Previous
           </Button>
           <Button disabled={offset + shown >= total} onClick={() => turn(offset + size)}>

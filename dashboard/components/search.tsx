@@ -34,13 +34,16 @@ export function Search({ hint, found }: SearchProps) {
   const [isEntered, setEntered] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const timer = useRef(0);
+  /** What the field has put into the URL. */
+  const refined = useRef(q);
   useEffect(() => () => clearTimeout(timer.current), []);
   useLayoutEffect(() => {
     if (isForSearch()) field.current?.focus();
   }, []);
   // After Back, or a link to the whole list.
   useEffect(() => {
-    if (field.current !== null && document.activeElement !== field.current) field.current.value = q;
+    if (field.current !== null && q !== refined.current) field.current.value = q;
+    refined.current = q;
   }, [q]);
   useEffect(() => {
     if (!isEntered || found === undefined) return;
@@ -49,7 +52,10 @@ export function Search({ hint, found }: SearchProps) {
     if (only !== undefined && another === undefined) go(only);
     else moveRow(1);
   }, [isEntered, found]);
-  const refine = (text: string): void => refineQuery({ q: isTooShort(text) ? undefined : text });
+  const refine = (text: string): void => {
+    refined.current = isTooShort(text) ? "" : text;
+    refineQuery({ q: refined.current });
+  };
   return (
     <search class="filter">
       <label for={id}>Search</label>

@@ -1,8 +1,12 @@
 import { call } from "../api/client.ts";
+import type { Scan } from "../api/routes.ts";
 import { Button } from "./button.tsx";
 import { FailureNotice } from "./notice.tsx";
 import { say } from "./status.tsx";
 import { useAction } from "./use-action.ts";
+
+export const isRunning = ({ status }: Pick<Scan, "status">): boolean =>
+  status === "pending" || status === "running";
 
 /** `isMinor`: the page is for something else. */
 type Properties = { isScanning: boolean; onStarted: () => void; isMinor?: boolean };

@@ -32,11 +32,12 @@ export function useData<Value>(key: string, load: (signal: AbortSignal) => Promi
   return { ...state, isLoading: loaded !== wanted, reload: () => setRound((before) => before + 1) };
 }
 
-/** Reloads every few seconds while `isOn` and the page is visible. */
-export function useRepeat(isOn: boolean, seconds: number, act: () => void): void {
+/** Reloads while `isOn` and the page is visible, some seconds after each answer: a slow one would never come otherwise. */
+export function useRepeat(isOn: boolean, seconds: number, { isLoading, reload }: Data<unknown>): void {
+  const isDue = isOn && !isLoading;
   useEffect(() => {
-    if (!isOn) return;
-    const timer = setInterval(() => document.visibilityState === "visible" && act(), seconds * 1000);
+    if (!isDue) return;
+    const timer = setInterval(() => document.visibilityState === "visible" && reload(), seconds * 1000);
     return () => clearInterval(timer);
-  }, [isOn, seconds]);
+  }, [isDue, seconds]);
 }

@@ -58,7 +58,7 @@ export function EmailsPage() {
     action.run(() => enable(email, isOn)).then((isDone) => isDone && data.reload());
 
   const shownColumns = useMemo(
-    () => [column, ...columns(show, enableOne, action.isBusy)],
+    () => [column, ...columns(show, ofChosen.show, enableOne, action.isBusy)],
     [column, action.isBusy],
   );
 
@@ -130,6 +130,8 @@ export function EmailsPage() {
 
 const columns = (
   show: Show,
+  /** For what ends the selection, which may have the row. */
+  showLast: Show,
   enableOne: (email: Email, isOn: boolean) => void,
   isBusy: boolean,
 ): Column<Email>[] => [
@@ -173,7 +175,7 @@ const columns = (
         act: () => enableOne(email, !email.isActive),
         isOff: isBusy,
       },
-      { name: "Remove", act: () => show((ends) => <RemoveEmail {...ends} email={email} />) },
+      { name: "Remove", act: () => showLast((ends) => <RemoveEmail {...ends} email={email} />) },
     ],
     ({ email }) => email,
   ),

@@ -4,7 +4,7 @@ import { Fact } from "../components/facts.tsx";
 import { Empty, Pending } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { SeverityMark, severities } from "../components/severity.tsx";
-import { StartScan } from "../components/start-scan.tsx";
+import { isRunning, StartScan } from "../components/start-scan.tsx";
 import { useData, useRepeat } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
@@ -18,9 +18,8 @@ import { NextStep } from "./overview/next-step.tsx";
 export function OverviewPage() {
   const data = useData("", (signal) => call("GET /dashboard/overview", {}, { signal }));
   const { value, reload } = data;
-  const status = value?.lastScan?.status;
-  const isScanning = status === "pending" || status === "running";
-  useRepeat(isScanning, 3, reload);
+  const isScanning = value?.lastScan != null && isRunning(value.lastScan);
+  useRepeat(isScanning, 3, data);
   const hasEmails = value !== undefined && value.emails.active + value.emails.disabled > 0;
   return (
     <Page
@@ -186,12 +185,11 @@ function LastScan({ scan }: { scan: Overview["lastScan"] }) {
   if (scan === null) {
     return <Fact name="Last scan">No scan has run yet.</Fact>;
   }
-  const isOver = scan.status === "completed" || scan.status === "failed";
   return (
     <div>
-      <dt>{isOver ? "Last scan" : "Scan in progress"}</dt>
+      <dt>{isRunning(scan) ? "Scan in progress" : "Last scan"}</dt>
       <dd>
-        {!isOver && `${number(scan.scannedEmails)} of ${number(scan.totalEmails)} checked so far`}
+        {isRunning(scan) && `${number(scan.scannedEmails)} of ${number(scan.totalEmails)} checked so far`}
         {scan.status === "failed" && `Failed: ${scan.errorMessage ?? "nothing could be checked"}`}
         {scan.status === "completed" && coverageInWords(scan.coverage)}
       </dd>
@@ -241,10 +239,9 @@ function NothingFound({ scan }: { scan: Overview["lastScan"] }) {
       </Empty>
     );
   }
-  const isOver = scan.status === "completed" || scan.status === "failed";
-  return (
-    <Empty title={isOver ? "No address could be checked." : "The scan is in progress."}>
-      {isOver ? "This scan says nothing about them." : "What it finds is shown here."}
-    </Empty>
+  return isRunning(scan) ? (
+    <Empty title="The scan is in progress.">What it finds is shown here.</Empty>
+  ) : (
+    <Empty title="No address could be checked.">This scan says nothing about them.</Empty>
   );
 }

@@ -4,7 +4,7 @@ import { Listing, usePage } from "../components/listing.tsx";
 import { Empty } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { Progress } from "../components/progress.tsx";
-import { StartScan } from "../components/start-scan.tsx";
+import { isRunning, StartScan } from "../components/start-scan.tsx";
 import type { Column } from "../components/table.tsx";
 import { useRepeat } from "../components/use-data.ts";
 import { When } from "../components/when.tsx";
@@ -12,12 +12,10 @@ import { addressOf } from "../place.ts";
 import { number } from "../text/words.ts";
 import { anyState } from "./findings/filters.ts";
 
-const isRunning = ({ status }: Scan): boolean => status === "pending" || status === "running";
-
 export function ScansPage() {
   const data = usePage({}, (query, signal) => call("GET /v1/scans", { query }, { signal }));
   const isScanning = data.value?.scans.some(isRunning) ?? false;
-  useRepeat(isScanning, 2, data.reload);
+  useRepeat(isScanning, 2, data);
   return (
     <Page title="Scans" actions={<StartScan isScanning={isScanning} onStarted={data.reload} />}>
       <p class="prose">

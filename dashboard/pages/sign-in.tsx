@@ -32,6 +32,8 @@ function takeAnswer(): string {
 }
 
 async function welcome(user: { email: string }, organization: { name: string }): Promise<void> {
+  // Whoever was signed in before has nothing on this page.
+  session.value = undefined;
   await enter();
   goOn();
   say(`Signed in as ${user.email} to ${organization.name}.`);

@@ -10,23 +10,6 @@ const units = [
   { unit: "year", length: 365 * 86_400, from: 360 * 86_400 },
 ] as const;
 
-/** Formatters take long to make, and a table shows hundreds of times. */
-const relativeFormats = new Map<string, Intl.RelativeTimeFormat>();
-const dateFormats = new Map<string, Intl.DateTimeFormat>();
-
-function relativeFormat(locale: string): Intl.RelativeTimeFormat {
-  const format = relativeFormats.get(locale) ?? new Intl.RelativeTimeFormat(locale, { numeric: "always" });
-  relativeFormats.set(locale, format);
-  return format;
-}
-
-function dateFormat(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = JSON.stringify([locale, options]);
-  const format = dateFormats.get(key) ?? new Intl.DateTimeFormat(locale, options);
-  dateFormats.set(key, format);
-  return format;
-}
-
 type Rounded = { unit: (typeof units)[number]["unit"]; value: number };
 
 /** In the largest unit that fits; undefined below a minute. */
@@ -42,44 +25,43 @@ function rounded(seconds: number): Rounded | undefined {
   return shown;
 }
 
+// Formatters take long to make, and a table shows hundreds of times.
+const relativeFormat = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+const exactFormat = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
 /** Such as "3 days ago", "in 2 hours", "just now", rounded. `now` and `time` are in Unix milliseconds. */
-export function relativeTime(time: number, now: number, locale = "en"): string {
+export function relativeTime(time: number, now: number): string {
   const seconds = Math.round((time - now) / 1000);
   const shown = rounded(seconds);
   if (shown === undefined) return seconds <= 0 ? "just now" : "in less than a minute";
-  return relativeFormat(locale).format(shown.value, shown.unit);
+  return relativeFormat.format(shown.value, shown.unit);
 }
 
 /** Such as "3 days", rounded as `relativeTime` does. */
-export function timePassed(since: number, now: number, locale = "en"): string {
+export function timePassed(since: number, now: number): string {
   const shown = rounded(Math.round((now - since) / 1000));
   if (shown === undefined) return "a moment";
   const { unit, value } = shown;
-  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(value);
+  return new Intl.NumberFormat("en", { style: "unit", unit, unitDisplay: "long" }).format(value);
 }
 
-/** Such as "29 Nov 2026, 14:02", in the reader's time zone unless one is named. */
-export function exactTime(time: number, timeZone?: string, locale = "en-GB"): string {
-  return dateFormat(locale, {
-    day: "numeric",
-    month: "short",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    ...(timeZone !== undefined && { timeZone }),
-  }).format(time);
-}
+/** Such as "29 Nov 2026, 14:02", in the reader's time zone. */
+export const exactTime = (time: number): string => exactFormat.format(time);
 
-/** Such as "November 2026" for "2026-11", or "Nov" when `length` is "short". */
-export function monthName(month: string, length: "long" | "short" = "long", locale = "en-GB"): string {
-  return dateFormat(locale, {
-    month: length,
-    ...(length === "long" && { year: "numeric" }),
-    timeZone: "UTC",
-  }).format(Date.parse(`${month}-01T00:00:00Z`));
-}
+const inCalendar = (date: string, options: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat("en-GB", { ...options, timeZone: "UTC" }).format(Date.parse(date));
+
+/** Such as "November 2026" for "2026-11". */
+export const monthName = (month: string): string => inCalendar(month, { month: "long", year: "numeric" });
+
+/** Such as "Nov" for "2026-11". */
+export const shortMonthName = (month: string): string => inCalendar(month, { month: "short" });
 
 /** A calendar day such as "31 Jan 2026" for "2026-01-31". */
-export function dayName(day: string, locale = "en-GB"): string {
-  return dateFormat(locale, { dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(`${day}T00:00:00Z`));
-}
+export const dayName = (day: string): string => inCalendar(day, { dateStyle: "medium" });

@@ -85,6 +85,27 @@ describe("acknowledging findings", () => {
     expect(breaches).toMatchObject([{ id: newest?.id, acknowledgeReason: "before" }]);
   });
 
+  test("a dialog that is closed before the end leaves a list that is right at the end", async () => {
+    const { organization, total } = await withFindings();
+    const { page } = await signInTo(organization);
+    await go(page, "Findings");
+    const isClosed = Promise.withResolvers<void>();
+    await page.route("**/api/v1/breaches/acknowledgements/*", async (route) => {
+      await isClosed.promise;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Select all matching" }).click();
+    await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    await dialog.getByText("This continues if you close the dialog or leave the page.").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    isClosed.resolve();
+    await page.getByText(`Acknowledged ${total} findings.`).waitFor();
+    await page.getByText(`All ${total} handled.`).waitFor();
+  });
+
   test("all matching means those of now, also where the browser's clock is a day behind", async () => {
     const { api, organization, total } = await withFindings();
     const { page } = await signInTo(organization);

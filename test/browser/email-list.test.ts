@@ -4,7 +4,7 @@ import { writeAddresses } from "../service/addresses-file.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
 import { press } from "./keyboard.ts";
-import { signInTo, useBrowser } from "./visit.ts";
+import { signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
@@ -27,8 +27,10 @@ describe("the list of e-mails", () => {
     await page.getByText("1–100 of 121").waitFor();
     await page.reload();
     await page.getByText("1–100 of 121").waitFor();
-    await page.getByRole("button", { name: "Next" }).click();
-    await page.getByText("101–121 of 121").waitFor();
+    await page.goto(urlOf("/emails?offset=5000"));
+    await page.getByText("Nothing from 5,001 on; 121 in all").waitFor();
+    await page.getByRole("button", { name: "Previous" }).click();
+    await page.getByText("22–121 of 121").waitFor();
     await page.getByLabel("Rows").selectOption("50");
     await page.getByText("1–50 of 121").waitFor();
     await page.getByLabel("State").selectOption("Disabled");
@@ -78,6 +80,12 @@ describe("the list of e-mails", () => {
     await page.getByRole("link", { name: "Show all addresses" }).click();
     await ada.waitFor();
     expect(await page.getByLabel("Search").inputValue()).toBe("");
+    await page.getByLabel("State").selectOption("Enabled");
+    await page.getByLabel("Search").fill("hop");
+    await ada.waitFor({ state: "detached" });
+    await page.goBack();
+    await ada.waitFor();
+    expect(await page.getByLabel("Search").inputValue()).toBe("");
   });
 
   test("the keyboard puts many into a team, disables, enables and removes them", async () => {
@@ -114,6 +122,13 @@ describe("the list of e-mails", () => {
     expect(await states()).toEqual({ ada: false, alan: false, grace: true });
     await change("jxjx", "Enable", "Enabled 1 address; skipped 1: already enabled");
     expect(await states()).toEqual({ ada: true, alan: false, grace: true });
+    await addEmail(api, domainId, "left@demo.example");
+    await page.reload();
+    await page.getByLabel("Select this page").check();
+    await press(page, "Remove", "left@demo.example");
+    await press(page, "Remove");
+    await page.getByText("None selected").waitFor();
+    await page.getByRole("rowheader", { name: "left@demo.example" }).waitFor({ state: "detached" });
     await change("xjx", "Remove", "Removed 2 addresses.", async () => {
       await page.getByRole("dialog", { name: "Remove 2 addresses?" }).waitFor();
       await press(page, "Remove");

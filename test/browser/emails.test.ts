@@ -169,6 +169,40 @@ describe("E-mails", () => {
     expect((await api.get("/emails")).body.total).toBe(512);
   });
 
+  test("another file takes the place of one that is read; a lost part is sent again", async () => {
+    const { api, ...organization } = await createOrganization();
+    const { page, watch } = await signInTo(organization);
+    watch.expect("ERR_INTERNET_DISCONNECTED /api/v1/emails/import/commit");
+    let [previews, commits] = [0, 0];
+    await page.route("**/emails/import/preview?*", (route) =>
+      ++previews === 1 ? undefined : route.continue(),
+    );
+    // The second part is imported, and nobody learns of it.
+    await page.route("**/emails/import/commit", async (route) => {
+      if (++commits !== 2) return route.continue();
+      await route.fetch();
+      await route.abort("internetdisconnected");
+    });
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Import addresses" });
+    const choose = (count: number) => {
+      const buffer = Buffer.from(numberedAddresses(count).join("\n"));
+      return dialog.getByLabel("File").setInputFiles({ name: "all.txt", mimeType: "text/plain", buffer });
+    };
+    await choose(1);
+    await expect.poll(() => previews).toBe(1);
+    await choose(1010);
+    await dialog.getByRole("button", { name: "Import 1,010 addresses" }).click();
+    await dialog.getByText("The service cannot be reached.").waitFor();
+    await dialog.getByText("510 rows: 510 to import").waitFor();
+    watch.expect("400 /api/v1/emails/import/commit");
+    await dialog.getByRole("button", { name: "Import 510 addresses" }).click();
+    await dialog.getByText("510 rows: 500 already watched, 10 to import").waitFor();
+    await dialog.getByRole("button", { name: "Import 10 addresses" }).click();
+    await page.getByText("Imported 10 addresses.").waitFor();
+    expect((await api.get("/emails")).body.total).toBe(1010);
+  });
+
   test("the keyboard disables those who are missing from a file, once they are named", async () => {
     const { id: org, api, domainId, ...organization } = await createOrganization();
     for (const name of ["stays", "left", "gone"]) await addEmail(api, domainId, `${name}@demo.example`);
@@ -210,14 +244,20 @@ describe("E-mails", () => {
     for (const each of names)
       expect(await page.getByRole("row").getByTitle(each, { exact: true }).textContent()).toBe(each);
     expect(await page.getByRole("banner").locator(".organization").textContent()).toBe(name);
-    for (const width of [320, 1280]) {
-      await page.setViewportSize({ width, height: 800 });
-      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
-    }
     expect(await page.title()).toBe("E-mails · Breach Monitor");
+    const isNotWidened = async () => {
+      for (const width of [320, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+      }
+    };
+    await isNotWidened();
+    await page.getByRole("rowheader").last().getByRole("link").click();
+    await page.getByRole("heading", { level: 1, name: /^0a+@demo/ }).waitFor();
+    await isNotWidened();
   });
 
-  test("the page of an address has its findings, and disables it", async () => {
+  test("the page of an address has its findings, disables it, and removes it", async () => {
     const { api, domainId, ...organization } = await createOrganization();
     await addEmail(api, domainId, "ada@demo.example");
     await scan(api);
@@ -227,5 +267,9 @@ describe("E-mails", () => {
     await page.getByRole("link", { name: "Example Shop (invented)" }).waitFor();
     await page.getByRole("button", { name: "Disable" }).click();
     await page.getByText("ada@demo.example is disabled.").waitFor();
+    await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("heading", { level: 1, name: "E-mails" }).waitFor();
+    await page.getByText("ada@demo.example was removed.").waitFor();
   });
 });

@@ -37,6 +37,27 @@ describe("the keyboard alone", () => {
     expect(await focused(page)).toBe("Activity");
   });
 
+  test("keeps the focus where people have gone while a page loads", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    await addEmail(api, domainId);
+    await scan(api);
+    const { page } = await signInTo(organization);
+    await follow(page, "Breaches");
+    const isThere = Promise.withResolvers<void>();
+    await page.route("**/api/dashboard/findings?*", async (route) => {
+      await isThere.promise;
+      await route.continue();
+    });
+    const first = page.getByRole("rowheader").first().getByRole("link");
+    const title = await first.innerText();
+    await first.click();
+    await page.getByRole("combobox", { name: "State" }).focus();
+    isThere.resolve();
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    await page.getByRole("rowheader").first().waitFor();
+    await page.getByRole("combobox", { name: "State" }).and(page.locator(":focus")).waitFor();
+  });
+
   test("signs in with a link, acknowledges a finding, and signs out", async () => {
     const { api, domainId, ...organization } = await createOrganization();
     await addEmail(api, domainId);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createOrganization } from "../service/organization.ts";
-import { go, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
+import { createUser, go, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
@@ -36,5 +36,17 @@ describe("a member", () => {
     await page.goto(urlOf("/settings/api-keys"));
     await page.getByText("Only admins see and create API keys.").waitFor();
     expect(await buttons("Create API key").count()).toBe(0);
+  });
+
+  test("who was an admin until now is offered nothing more for admins", async () => {
+    const { id } = await createOrganization();
+    await createUser(id);
+    const { page, user } = await signInTo({ id });
+    await page.goto(urlOf("/settings/members"));
+    await page.getByRole("row").filter({ hasText: user.email }).getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("dialog").getByLabel("Role").selectOption("member");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByText("Only admins invite, change and remove members.").waitFor();
+    expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
   });
 });

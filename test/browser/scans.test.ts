@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { numberedAddresses } from "../endpoints/emails.ts";
 import { writeAddresses } from "../service/addresses-file.ts";
@@ -9,11 +10,17 @@ import { go, signInTo, useBrowser } from "./visit.ts";
 useBrowser();
 
 describe("Scans", () => {
-  test("the keyboard starts a scan, whose progress is shown until it is completed", async () => {
+  test("the keyboard starts a scan; its progress is shown to its end, if slowly", async () => {
     const organization = await createOrganization();
     const addresses = [...numberedAddresses(59), "ada@demo.example"];
     await admin("email import", { org: organization.id, file: await writeAddresses(addresses) });
     const { page } = await signInTo(organization);
+    // An answer takes longer than the page waits until it asks again.
+    await page.route("**/api/v1/scans?*", async (route) => {
+      const response = await route.fetch();
+      await setTimeout(2_500);
+      await route.fulfill({ response }).catch(() => {});
+    });
     await go(page, "Scans");
     await page.getByText("No scan has run yet.").waitFor();
     await press(page, "Start scan");

@@ -124,7 +124,7 @@ describe("a mailed link", () => {
 
   test("of a user of two organizations asks which; an operator's link does not", async () => {
     const [one, other] = [
-      await createOrganization({ name: "Acme One" }),
+      await createOrganization({ name: `Acme One ${"N".repeat(80)}` }),
       await createOrganization({ name: "Acme Two" }),
     ];
     const user = await createUser(one.id);
@@ -138,6 +138,8 @@ describe("a mailed link", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "Choose an organization" }).waitFor();
     await page.getByRole("button", { name: "Acme One" }).waitFor();
+    await page.setViewportSize({ width: 320, height: 800 });
+    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
     await page.getByRole("button", { name: "Acme Two" }).click();
     await page.getByRole("banner").getByText("Acme Two").waitFor();
     expect(await page.getByText("Acme One").count()).toBe(0);

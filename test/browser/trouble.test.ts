@@ -72,6 +72,17 @@ describe("a session that ends under an open dialog", () => {
   });
 });
 
+test("an answer that is another network's page is a failure, and the page works on", async () => {
+  const { page } = await signInTo(await createOrganization());
+  const findings = "**/api/dashboard/findings?*";
+  await page.route(findings, (route) => route.fulfill({ contentType: "text/html", body: "<p>Welcome</p>" }));
+  await page.getByRole("link", { name: "Findings", exact: true }).click();
+  await page.getByText("The service did not answer as expected. Check your connection").waitFor();
+  await page.unroute(findings);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("There are no findings.").waitFor();
+});
+
 describe("no network", () => {
   test("a dialog keeps what was typed; a page says what to do and loads again", async () => {
     const { api, id } = await createOrganization();
@@ -84,6 +95,7 @@ describe("no network", () => {
       "ERR_INTERNET_DISCONNECTED /api/v1/emails",
       "ERR_INTERNET_DISCONNECTED /api/dashboard/domains",
       "ERR_INTERNET_DISCONNECTED /api/dashboard/findings",
+      "ERR_INTERNET_DISCONNECTED /api/dashboard/session",
     );
     await page.context().setOffline(true);
     await submit.click();
@@ -101,5 +113,15 @@ describe("no network", () => {
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("There are no findings.").waitFor();
     await go(page, "E-mails");
+
+    await page.context().setOffline(true);
+    const signOut = page.getByRole("button", { name: "Sign out" });
+    await signOut.click();
+    await page.getByRole("banner").getByText("Check your connection").waitFor();
+    // The button itself is the way to try again.
+    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+    await page.context().setOffline(false);
+    await signOut.click();
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
   });
 });

@@ -2,7 +2,7 @@ import { describe, test } from "vitest";
 import { hashOf } from "../../shared/access/keys/secret.ts";
 import { presetCount } from "../endpoints/limit-window.ts";
 import { createOrganization } from "../service/organization.ts";
-import { signInTo, useBrowser } from "./visit.ts";
+import { go, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
@@ -19,6 +19,17 @@ describe("too many requests", () => {
     // The authorizer remembers that it refused until the minute ends; the next one is free again.
     await presetCount(subject, -300, 60);
     await page.getByRole("rowheader", { name: "demo.example" }).waitFor({ timeout: 150_000 });
-    await page.getByText("Too many requests.").waitFor({ state: "detached" });
+    await page.getByText("Too many requests").waitFor({ state: "detached" });
+  });
+
+  test("the page no longer waits once somebody has left it", async () => {
+    const { page, watch } = await signInTo(await createOrganization());
+    watch.expect("429 /api/v1/scans");
+    const refusal = { status: 429, headers: { "Retry-After": "60" }, json: { error: "Too many" } };
+    await page.route("**/api/v1/scans?*", (route) => route.fulfill(refusal));
+    await page.getByRole("link", { name: "Scans", exact: true }).click();
+    await page.getByText("Too many requests at once.").waitFor();
+    await go(page, "Domains");
+    await page.getByText("Too many requests").waitFor({ state: "detached", timeout: 5_000 });
   });
 });

@@ -39,7 +39,7 @@ export function Deliveries({ id }: { id: string }) {
   );
   const { channel } = data.value ?? {};
   const isMoving = data.value?.deliveries.some(({ status }) => status === "pending" || status === "retrying");
-  useRepeat(isMoving ?? false, 4, data.reload);
+  useRepeat(isMoving ?? false, 4, data);
   const { dialog, show } = useDialog(data.reload);
   const action = useAction();
   const sendTest = () =>

@@ -7,6 +7,7 @@ import { FailureNotice } from "../../components/notice.tsx";
 import { Progress } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
 import { useAction } from "../../components/use-action.ts";
+import { useData } from "../../components/use-data.ts";
 import { addresses, number } from "../../text/words.ts";
 import { LeaversDialog } from "./leavers.tsx";
 import { type Preview, preview, previewPart, summaryOf } from "./parts.ts";
@@ -14,20 +15,23 @@ import { PlanRows, Quote } from "./plan.tsx";
 
 /** A file, then what its import would do, then the import. */
 export function ImportDialog({ onClose, onDone }: Ends) {
-  const [file, setFile] = useState<File>();
-  const [plan, setPlan] = useState<Preview>();
-  const [hasChanged, setChanged] = useState(false);
-  const [progress, setProgress] = useState<{ label: string; done: number; total: number }>();
+  const [{ file, choices }, setChosen] = useState<{ file?: File | undefined; choices: number }>({
+    choices: 0,
+  });
+  /** The plan of what is left, where it is another one than the file's. */
+  const [rest, setRest] = useState<{ plan: Preview; hasChanged: boolean }>();
+  const [progress, setProgress] = useState({ done: 0, total: 0 });
   const [hasLeavers, setLeavers] = useState(false);
   const isStopped = useRef(false);
   const action = useAction();
+  // Each choice counts: the same file may have changed.
+  const read = useData(
+    String(choices),
+    async (signal) => file && preview(file, (done, total) => setProgress({ done, total }), signal),
+  );
+  const isReading = read.isLoading && file !== undefined;
+  const plan = read.isLoading || read.failure !== undefined ? undefined : (rest?.plan ?? read.value);
   const wanted = plan?.rows.filter(({ status }) => status === "will_import").length ?? 0;
-
-  const read = (chosen: File) =>
-    action.run(async () => {
-      const label = "Reading the file";
-      setPlan(await preview(chosen, (done, total) => setProgress({ label, done, total })));
-    });
 
   /** Part after part, each as a whole. After the first, each has another price. */
   const commit = () =>
@@ -37,29 +41,29 @@ export function ImportDialog({ onClose, onDone }: Ends) {
       const { parts } = plan;
       let [imported, disabled] = [0, 0];
       for (const [index, part] of parts.entries()) {
-        setProgress({ label: "Importing", done: index, total: parts.length });
+        setProgress({ done: index, total: parts.length });
         if (isStopped.current) break;
-        if (index > 0) part.plan = await previewPart(part.file);
-        if (!part.plan.emails.some(({ status }) => status === "will_import")) continue;
-        const { emails, quote } = part.plan;
         try {
+          if (index > 0) part.plan = await previewPart(part.file);
+          if (!part.plan.emails.some(({ status }) => status === "will_import")) continue;
+          const { emails, quote } = part.plan;
           const done = await call("POST /v1/emails/import/commit", { body: { emails, quote } });
           imported += done.importedCount;
           disabled += done.disabledCount;
         } catch (error) {
-          if (asFailure(error).code !== "quote_mismatch") throw error;
-          // People agree to what they see: the new price is shown, and the button is theirs to press again.
-          part.plan = await previewPart(part.file);
-          setPlan({ ...plan, ...summaryOf(parts.slice(index)) });
-          setChanged(true);
-          return;
+          const hasChanged = ["quote_mismatch", "nothing_to_import"].includes(asFailure(error).code ?? "");
+          if (hasChanged) part.plan = await previewPart(part.file);
+          // What is imported is not asked for again. Of the rest the new price is shown: people agree to what they see.
+          setRest({ plan: { ...plan, ...summaryOf(parts.slice(index)) }, hasChanged });
+          if (hasChanged) return;
+          throw error;
         } finally {
           if (imported > 0) onDone();
         }
       }
       const off = disabled > 0 ? `, ${number(disabled)} of them disabled` : "";
-      const rest = isStopped.current ? " You stopped it: the other parts were not imported." : "";
-      say(`Imported ${addresses(imported)}${off}.${rest}`);
+      const left = isStopped.current ? " You stopped it: the other parts were not imported." : "";
+      say(`Imported ${addresses(imported)}${off}.${left}`);
       onClose();
     });
 
@@ -71,28 +75,22 @@ export function ImportDialog({ onClose, onDone }: Ends) {
         type="file"
         accept=".csv,.tsv,.txt"
         hint="CSV, TSV or text, at most 5,000 addresses. Columns of owners' names and teams are imported too, and missing teams are created."
+        disabled={action.isBusy}
         onChange={(event) => {
-          const [chosen] = event.currentTarget.files ?? [];
-          setFile(chosen);
-          setPlan(undefined);
-          setChanged(false);
+          setChosen({ file: event.currentTarget.files?.[0], choices: choices + 1 });
+          setRest(undefined);
           action.clear();
-          if (chosen !== undefined) void read(chosen);
         }}
       />
-      {action.isBusy && progress !== undefined && (
+      {(isReading || action.isBusy) && (
         <>
-          <p role="status">{progress.label} …</p>
-          {progress.total > 1 && <Progress {...progress} />}
+          <p role="status">{isReading ? "Reading the file" : "Importing"} …</p>
+          {progress.total > 1 && <Progress label="Parts" {...progress} />}
         </>
       )}
-      {action.failure !== undefined && (
-        <FailureNotice
-          failure={action.failure}
-          {...(file !== undefined && plan === undefined && { retry: () => void read(file) })}
-        />
-      )}
-      {hasChanged && (
+      <FailureNotice failure={read.isLoading ? undefined : read.failure} retry={read.reload} />
+      <FailureNotice failure={action.failure} />
+      {rest?.hasChanged && (
         <div class="notice waiting" role="alert">
           <p>
             Something has changed since the preview. This is what the import would do now. Nothing of it has

@@ -26,13 +26,14 @@ export type Preview = {
   columns: NonNullable<ImportPlan["columns"]>;
 };
 
-export const previewPart = (file: File): Promise<ImportPlan> =>
-  call("POST /v1/emails/import/preview", { file, query: { include: "columns" } });
+export const previewPart = (file: File, signal?: AbortSignal): Promise<ImportPlan> =>
+  call("POST /v1/emails/import/preview", { file, query: { include: "columns" } }, signal && { signal });
 
 /** Previews all parts of a file, and tells how far that is. @throws Failure */
 export async function preview(
   file: File,
   onProgress: (done: number, total: number) => void,
+  signal: AbortSignal,
 ): Promise<Preview> {
   const { text, guess } = decode(new Uint8Array(await file.arrayBuffer()));
   const texts = partsOf(text, mostRows);
@@ -46,7 +47,7 @@ export async function preview(
   const parts: Part[] = [];
   for (const part of files) {
     onProgress(parts.length, files.length);
-    parts.push({ file: part, plan: await previewPart(part) });
+    parts.push({ file: part, plan: await previewPart(part, signal) });
   }
   const summary = summaryOf(parts);
   return { ...summary, allRows: summary.rows, guess };

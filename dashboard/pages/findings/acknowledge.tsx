@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { asFailure, call, serviceTime } from "../../api/client.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
@@ -24,16 +24,14 @@ type Properties = Ends & {
 /** Acknowledges findings, or reopens them. */
 export function AcknowledgeDialog({ selection, isReopening = false, ...ends }: Properties) {
   const [progress, setProgress] = useState<Progress>();
-  const abort = useRef(new AbortController());
   const [openedAt] = useState(() => serviceTime().toISOString());
-  useEffect(() => () => abort.current.abort(), []);
   const total = selection.kind === "ids" ? selection.ids.length : selection.total;
   const [first] = selection.kind === "ids" && total === 1 ? selection.ids : [];
   const needsReason = total > mostWithoutReason;
 
   const act = async (fields: FormData): Promise<string | undefined> => {
     const reason = String(fields.get("reason")).trim() || undefined;
-    const options = { reason, openedAt, signal: abort.current.signal, onProgress: setProgress };
+    const options = { reason, openedAt, onProgress: setProgress };
     const resolution = fields.get("resolution") === "ignored" ? "ignored" : "handled";
     try {
       if (isReopening) return `Reopened ${count((await reopen(selection, options)).done, "finding")}.`;

@@ -11,14 +11,13 @@ export type Selection =
   | { kind: "matching"; filters: Filters; total: number; words: string };
 
 /** How far a request is. */
-export type Progress = { status: string; matching: number; done: number; createdAt: string };
+export type Progress = { matching: number; done: number };
+type State = Progress & { status: string; createdAt: string };
 
 type Options = {
   reason?: string | undefined;
   /** Findings that are detected later are not touched. */
   openedAt: string;
-  /** Stops following; the work goes on. */
-  signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
 };
 
@@ -32,18 +31,19 @@ const bodyFor = (selection: Selection, { reason, openedAt }: Options) => ({
 /** The code of a failure after which some findings are changed and others are not. */
 export const partlyDone = "partly_done";
 
-async function follow(read: () => Promise<Progress>, { signal, onProgress }: Options): Promise<Progress> {
+async function follow(matching: number, read: () => Promise<State>, { onProgress }: Options): Promise<State> {
+  onProgress?.({ matching, done: 0 });
   for (;;) {
-    const progress = await read();
-    onProgress?.(progress);
-    if (progress.status === "completed") return progress;
-    if (progress.status === "failed") {
-      throw new Failure(`Only ${count(progress.done, "finding was", "findings were")} changed.`, {
+    const state = await read();
+    onProgress?.(state);
+    if (state.status === "completed") return state;
+    if (state.status === "failed") {
+      throw new Failure(`Only ${count(state.done, "finding was", "findings were")} changed.`, {
         status: 500,
         code: partlyDone,
       });
     }
-    await sleep(700, signal);
+    await sleep(700);
   }
 }
 
@@ -53,26 +53,25 @@ export async function acknowledge(
   selection: Selection,
   resolution: Resolution,
   options: Options,
-): Promise<Progress> {
+): Promise<State> {
   const body = { ...bodyFor(selection, options), resolution };
-  const { id } = await call("POST /v1/breaches/acknowledgements", { body });
-  return follow(async () => {
+  const { id, matching } = await call("POST /v1/breaches/acknowledgements", { body });
+  const read = async (): Promise<State> => {
     const route = "GET /v1/breaches/acknowledgements/{id}";
-    const { acknowledged: done, ...state } = await call(route, { path: { id } }, options);
+    const { acknowledged: done, ...state } = await call(route, { path: { id } });
     return { ...state, done };
-  }, options);
+  };
+  return follow(matching, read, options);
 }
 
-export async function reopen(selection: Selection, options: Options): Promise<Progress> {
-  const { id } = await call("POST /v1/breaches/reopenings", { body: bodyFor(selection, options) });
-  return follow(async () => {
-    const { reopened: done, ...state } = await call(
-      "GET /v1/breaches/reopenings/{id}",
-      { path: { id } },
-      options,
-    );
+export async function reopen(selection: Selection, options: Options): Promise<State> {
+  const body = bodyFor(selection, options);
+  const { id, matching } = await call("POST /v1/breaches/reopenings", { body });
+  const read = async (): Promise<State> => {
+    const { reopened: done, ...state } = await call("GET /v1/breaches/reopenings/{id}", { path: { id } });
     return { ...state, done };
-  }, options);
+  };
+  return follow(matching, read, options);
 }
 
 /** A request names at most so many findings. */

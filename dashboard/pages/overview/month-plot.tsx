@@ -1,5 +1,5 @@
 import type { Overview } from "../../api/routes.ts";
-import { monthName } from "../../text/dates.ts";
+import { monthName, shortMonthName } from "../../text/dates.ts";
 import { number } from "../../text/words.ts";
 
 type Months = Overview["findings"]["byMonth"];
@@ -37,7 +37,7 @@ export function MonthPlot({ months }: { months: Months }) {
                   </text>
                 )}
                 <text x={x + barWidth / 2} y={height + 33}>
-                  {monthName(month, "short")}
+                  {shortMonthName(month)}
                 </text>
               </g>
             );

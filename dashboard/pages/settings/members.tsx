@@ -10,7 +10,7 @@ import { say } from "../../components/status.tsx";
 import { actionsColumn, type Column } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { When } from "../../components/when.tsx";
-import { isAdmin, session } from "../../session.ts";
+import { isAdmin, loadSession, session } from "../../session.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 
 const roles = [
@@ -112,6 +112,8 @@ function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
     const role = fields.get("role") === "admin" ? "admin" : "member";
     if (member !== undefined) {
       await call("PATCH /dashboard/members/{id}", { path: { id: member.id }, body: { name, role } });
+      // It may be one's own role.
+      await loadSession();
       return `${member.email} was changed.`;
     }
     const { email, invitationSent } = await call("POST /dashboard/members", {

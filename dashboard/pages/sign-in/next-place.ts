@@ -1,5 +1,5 @@
 /** Where somebody wanted to go before signing in; a mailed link opens the page anew. */
-import { base } from "../../place.ts";
+import { addressOf, base } from "../../place.ts";
 import { replace } from "../../router.ts";
 
 const key = "next-place";
@@ -16,10 +16,5 @@ export function goOn(): void {
   localStorage.removeItem(key);
   const { address, at } = JSON.parse(stored ?? "{}") as { address?: string; at?: number };
   const isGood = address?.startsWith(`${base}/`) && Date.now() - (at ?? 0) < goodForMilliseconds;
-  if (isGood && address !== undefined) {
-    history.replaceState(null, "", address);
-    dispatchEvent(new PopStateEvent("popstate"));
-  } else {
-    replace("/");
-  }
+  replace(isGood && address !== undefined ? address : addressOf("/"));
 }
