@@ -174,9 +174,9 @@ describe("credentials", () => {
     ];
     expect((await getWith({ cookie: `session=${own}` })).status).toBe(200);
     for (const length of [8, 16, 17, 47]) {
-      expectUnauthenticated(
-        await getWith({ cookie: `session=${other.slice(0, length)}${own.slice(length)}` }),
-      );
+      const mixed = `${other.slice(0, length)}${own.slice(length)}`;
+      // One cookie in 62 ends as the other does.
+      if (mixed !== other) expectUnauthenticated(await getWith({ cookie: `session=${mixed}` }));
     }
     for (const cut of [5, 8, 12, 20, 36]) {
       const authorization = `Bearer ${victim.key.slice(0, cut)}${attacker.key.slice(cut)}`;

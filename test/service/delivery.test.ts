@@ -125,7 +125,9 @@ describe.concurrent("deliveries over hours", () => {
     answers.set(channel.path, accept);
     await retry();
     await untilAll(channel, { status: "delivered", attempts: 34, failedAttempts: 33 });
-    await expect(retry()).rejects.toThrow("The delivery was delivered.");
+    await expect(retry()).rejects.toThrow(
+      'The delivery was delivered: "Deliver again" on the dashboard sends it once more.',
+    );
   });
 
   test("deliveries of a channel that stays disabled are given up a day after their event", async () => {
@@ -212,7 +214,7 @@ describe.concurrent("deliveries over hours", () => {
     }
     for (const what of ["channel", "delivery"]) {
       await expect(admin("delivery retry", { ...org, [what]: 999_999_999 })).rejects.toThrow(
-        `The organization has no ${what} 999999999.`,
+        `The organization has no ${what} 999999999: "${what} list" shows those that there are.`,
       );
     }
     const api = await createKeyClient(channel.org, service.apiUrl);
