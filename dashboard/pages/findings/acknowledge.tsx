@@ -5,7 +5,7 @@ import { SelectField, TextField } from "../../components/field.tsx";
 import { Progress as ProgressBar } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
 import { count } from "../../text/words.ts";
-import { acknowledge, type Progress, partlyDone, reopen, type Selection, undo } from "./requests.ts";
+import { acknowledge, canUndo, type Progress, partlyDone, reopen, type Selection, undo } from "./requests.ts";
 
 const resolutions = [
   { value: "handled", label: "Handled: something was done about it" },
@@ -25,8 +25,8 @@ type Properties = Ends & {
 export function AcknowledgeDialog({ selection, isReopening = false, ...ends }: Properties) {
   const [progress, setProgress] = useState<Progress>();
   const [openedAt] = useState(() => serviceTime().toISOString());
-  const total = selection.kind === "ids" ? selection.ids.length : selection.total;
-  const [first] = selection.kind === "ids" && total === 1 ? selection.ids : [];
+  const total = selection.kind === "chosen" ? selection.findings.length : selection.total;
+  const [first] = selection.kind === "chosen" && total === 1 ? selection.findings : [];
   const needsReason = total > mostWithoutReason;
 
   const act = async (fields: FormData): Promise<string | undefined> => {
@@ -36,7 +36,7 @@ export function AcknowledgeDialog({ selection, isReopening = false, ...ends }: P
     try {
       if (isReopening) return `Reopened ${count((await reopen(selection, options)).done, "finding")}.`;
       if (first !== undefined) {
-        const body = { id: first, resolution, ...(reason !== undefined && { reason }) } as const;
+        const body = { id: first.id, resolution, ...(reason !== undefined && { reason }) } as const;
         await call("POST /v1/breaches/acknowledge", { body });
         offerUndo(1, openedAt);
       } else {
@@ -61,7 +61,8 @@ export function AcknowledgeDialog({ selection, isReopening = false, ...ends }: P
       }
       ends.onDone();
     };
-    say(`Acknowledged ${count(done, "finding")}.`, { name: "Undo", act: () => void act() });
+    const offer = canUndo(selection) ? { name: "Undo", act: () => void act() } : undefined;
+    say(`Acknowledged ${count(done, "finding")}.`, offer);
   };
 
   const name = isReopening ? "Reopen" : "Acknowledge";

@@ -76,7 +76,7 @@ type ActionsProps = { finding: Finding; onChanged: () => void };
 /** Buttons of what can be done with a finding. */
 function FindingActions({ finding, onChanged }: ActionsProps) {
   const { dialog, show } = useDialog(onChanged);
-  const selection = { kind: "ids", ids: [finding.id] } as const;
+  const selection = { kind: "chosen", findings: [finding] } as const;
   return (
     <>
       {finding.acknowledged && (

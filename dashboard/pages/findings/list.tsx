@@ -59,9 +59,6 @@ export function FindingList({ filters, data, heading }: ListProps) {
     most: mostChosen,
     belongsTo: JSON.stringify(filters),
   });
-  const selection: Selection = isAll
-    ? { kind: "matching", filters, total, words: inWords(filters, total, names) }
-    : { kind: "ids", ids: [...chosen] };
   const selected = isAll ? total : chosen.size;
   const { dialog, show } = useDialog(() => {
     clear();
@@ -71,6 +68,9 @@ export function FindingList({ filters, data, heading }: ListProps) {
   const seen = useRef(new Map<number, Finding>());
   for (const finding of shown) seen.current.set(finding.id, finding);
   const chosenOnes = [...chosen].flatMap((id) => seen.current.get(id) ?? []);
+  const selection: Selection = isAll
+    ? { kind: "matching", filters, total, words: inWords(filters, total, names) }
+    : { kind: "chosen", findings: chosenOnes };
   const details = shown.find(({ id }) => String(id) === place.value.query.finding);
   const setDetails = (finding: number | undefined): void =>
     setQuery({ finding, offset: place.value.query.offset });

@@ -2,11 +2,14 @@
 import { allPages } from "../../api/all-pages.ts";
 import { call, sleep } from "../../api/client.ts";
 import { Failure } from "../../api/failure.ts";
+import type { Finding } from "../../api/routes.ts";
 import { count } from "../../text/words.ts";
 import { bodyOf, type Filters } from "./filters.ts";
 
+type Chosen = Pick<Finding, "id" | "acknowledged">;
+
 export type Selection =
-  | { kind: "ids"; ids: readonly number[] }
+  | { kind: "chosen"; findings: readonly Chosen[] }
   /** All that match, also those on other pages, that were detected before a time. */
   | { kind: "matching"; filters: Filters; total: number; words: string };
 
@@ -22,8 +25,8 @@ type Options = {
 };
 
 const bodyFor = (selection: Selection, { reason, openedAt }: Options) => ({
-  ...(selection.kind === "ids"
-    ? { ids: [...selection.ids] }
+  ...(selection.kind === "chosen"
+    ? { ids: selection.findings.map(({ id }) => id) }
     : { filter: { ...bodyOf(selection.filters), detectedBefore: openedAt } }),
   ...(reason !== undefined && { reason }),
 });
@@ -77,27 +80,37 @@ export async function reopen(selection: Selection, options: Options): Promise<St
 /** A request names at most so many findings. */
 const mostIds = 1000;
 
+/** Of those that are chosen, the open ones: acknowledging leaves out the others, or replaces what was said of one. */
+const openOf = (findings: readonly Chosen[]): Chosen[] =>
+  findings.filter(({ acknowledged }) => !acknowledged);
+
+/** Whether acknowledging a selection is undone by reopening. */
+export const canUndo = (selection: Selection): boolean =>
+  selection.kind === "matching" || openOf(selection.findings).length > 0;
+
 /**
  * Reopens what a request acknowledged, and nothing that was acknowledged before: its findings carry the time of the request.
  * Resolves to how many were reopened.
  */
 export async function undo(selection: Selection, acknowledgedAt: string): Promise<number> {
-  const ids =
-    selection.kind === "ids" ? selection.ids : await acknowledgedOnes(selection.filters, acknowledgedAt);
+  const findings =
+    selection.kind === "chosen"
+      ? openOf(selection.findings)
+      : await acknowledgedOnes(selection.filters, acknowledgedAt);
   let done = 0;
-  for (let start = 0; start < ids.length; start += mostIds) {
-    const some = { kind: "ids", ids: ids.slice(start, start + mostIds) } as const;
+  for (let start = 0; start < findings.length; start += mostIds) {
+    const some = { kind: "chosen", findings: findings.slice(start, start + mostIds) } as const;
     done += (await reopen(some, { openedAt: acknowledgedAt })).done;
   }
   return done;
 }
 
-async function acknowledgedOnes(filters: Filters, acknowledgedAt: string): Promise<number[]> {
-  const ids: number[] = [];
+async function acknowledgedOnes(filters: Filters, acknowledgedAt: string): Promise<Chosen[]> {
+  const ones: Chosen[] = [];
   const pages = allPages((page) =>
     call("GET /dashboard/findings", { query: { ...filters, acknowledged: "true", ...page } }),
   );
   for await (const { findings } of pages)
-    for (const finding of findings) if (finding.acknowledgedAt === acknowledgedAt) ids.push(finding.id);
-  return ids;
+    ones.push(...findings.filter((finding) => finding.acknowledgedAt === acknowledgedAt));
+  return ones;
 }
