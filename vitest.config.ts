@@ -13,10 +13,13 @@ const temporary = mkdtempSync(join(tmpdir(), "breach-monitor-tests-"));
 process.env.TMPDIR = temporary;
 process.once("exit", () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }));
 
-/** Without times of an earlier run, vitest starts the largest files first. The test of costs is a small file but slow, and would end last. */
-class CostsFirst extends BaseSequencer {
+/** These files are small but slow. */
+const slow = /\/(bench\/costs|browser\/waiting|service\/(audit-beside-changes|demo|plans))\.test/;
+
+/** Without times of an earlier run, vitest starts the largest files first. Those that are small but slow would end last. */
+class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number => (moduleId.includes("/bench/costs") ? 0 : 1);
+    const rank = ({ moduleId }: TestSpecification): number => (slow.test(moduleId) ? 0 : 1);
     return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
   }
 }
@@ -47,7 +50,7 @@ export default defineConfig(({ mode }) => {
     test: {
       // More workers than small machines have cores: tests mostly wait for sweeps, retries and new windows.
       maxWorkers: 6,
-      sequence: { sequencer: CostsFirst },
+      sequence: { sequencer: SlowFirst },
       reporters: ["default", ...(process.stdout.isTTY ? [] : ["./test/progress.ts"])],
       projects: [
         project("parts", "*", { exclude: [`test/${served}/**`] }),
