@@ -71,6 +71,9 @@ export function FindingList({ filters, data, heading }: ListProps) {
   const selection: Selection = isAll
     ? { kind: "matching", filters, total, words: inWords(filters, total, names) }
     : { kind: "chosen", findings: chosenOnes };
+  const open = chosenOnes.filter(({ acknowledged }) => !acknowledged);
+  // Acknowledging again would replace what was said of the others.
+  const ofOpen: Selection = isAll || open.length === 0 ? selection : { kind: "chosen", findings: open };
   const details = shown.find(({ id }) => String(id) === place.value.query.finding);
   const setDetails = (finding: number | undefined): void =>
     setQuery({ finding, offset: place.value.query.offset });
@@ -147,7 +150,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
           <Button
             kind="primary"
             aria-keyshortcuts="e"
-            onClick={() => show((ends) => <AcknowledgeDialog {...ends} selection={selection} />)}
+            onClick={() => show((ends) => <AcknowledgeDialog {...ends} selection={ofOpen} />)}
           >
             Acknowledge
           </Button>

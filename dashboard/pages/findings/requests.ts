@@ -80,13 +80,9 @@ export async function reopen(selection: Selection, options: Options): Promise<St
 /** A request names at most so many findings. */
 const mostIds = 1000;
 
-/** Of those that are chosen, the open ones: acknowledging leaves out the others, or replaces what was said of one. */
-const openOf = (findings: readonly Chosen[]): Chosen[] =>
-  findings.filter(({ acknowledged }) => !acknowledged);
-
-/** Whether acknowledging a selection is undone by reopening. */
+/** Whether reopening undoes that a selection is acknowledged: not if that only replaces what was said of it. */
 export const canUndo = (selection: Selection): boolean =>
-  selection.kind === "matching" || openOf(selection.findings).length > 0;
+  selection.kind === "matching" || selection.findings.some(({ acknowledged }) => !acknowledged);
 
 /**
  * Reopens what a request acknowledged, and nothing that was acknowledged before: its findings carry the time of the request.
@@ -95,7 +91,7 @@ export const canUndo = (selection: Selection): boolean =>
 export async function undo(selection: Selection, acknowledgedAt: string): Promise<number> {
   const findings =
     selection.kind === "chosen"
-      ? openOf(selection.findings)
+      ? selection.findings
       : await acknowledgedOnes(selection.filters, acknowledgedAt);
   let done = 0;
   for (let start = 0; start < findings.length; start += mostIds) {
