@@ -17,9 +17,7 @@ export const startBehavingDynamodb = (
   const behave = openBehaviour(settings, () => ["pk", "sk"]);
   return startEngineProxy(engineUrl, async (request, operation, send) => {
     // A sixth of the time of "node:stream/consumers", which makes a Blob.
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const bytes = Buffer.concat(chunks);
+    const bytes = Buffer.concat(await request.toArray());
     const body = JSON.parse(bytes.toString());
     const answer = await behave(operation, body, bytes, send);
     observe(operation, body, answer);
