@@ -243,6 +243,14 @@ test("org list shows all organizations, newest first, but those being deleted", 
   expect(ids).toContain(second.id);
 });
 
+test("a team's name that does not fit into a key of the table is refused", async () => {
+  const { id: org } = await admin("org create", { name: "Squares", "scan-every": "never" });
+  await expect(admin("team create", { org, name: "㌀".repeat(100) })).rejects.toThrow(
+    "--name: must have fewer symbols that stand for several characters.",
+  );
+  expect(await admin("team list", { org })).toEqual({ teams: [] });
+});
+
 test("an organization is deleted only if its name is given", async () => {
   const { id: org } = await admin("org create", { name: "Precious", "scan-every": "never" });
   const others: Record<string, string>[] = [{}, { name: "" }, { name: "precious" }];

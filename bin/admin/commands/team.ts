@@ -1,9 +1,10 @@
 import { administrator } from "../../../shared/access/activity/actor.ts";
+import { teamName } from "../../../shared/access/organizations/organization-schema.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
 import * as teams from "../../../shared/monitoring/teams/team.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
-import { findOrganization, parseName } from "../flags.ts";
+import { findOrganization, parse } from "../flags.ts";
 
 export const teamCommands: Commands = {
   "team create": {
@@ -12,7 +13,7 @@ export const teamCommands: Commands = {
     isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
-      const name = parseName("name", flags.name);
+      const name = parse("name", teamName, flags.name);
       try {
         return await teams.create(org, name, administrator);
       } catch (error) {
