@@ -8,7 +8,7 @@ const logger = new Logger();
 
 export const handler = serve(createAlertConfig, async ({ org, actor, body, count, repeat }) => {
   const id = await configure.create(org, body, actor, count, (created) => repeat.remember({ id: created }));
-  await confirmation.ask(org, id, logger);
+  if (body.channel === "email") await confirmation.ask(org, id, logger);
   const secret = body.channel === "webhook" ? body.config.secret : undefined;
   configure.warnOfShortSecret(logger, { organizationId: org, channelId: id }, secret);
   return { id };
