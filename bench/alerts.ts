@@ -20,8 +20,8 @@ const channelsPerOrganization = 20;
 /** Whether a url is one of the two faulty endpoints of its organization, 10 % of all. */
 const isFaulty = (url: string): boolean => /-(0|1)$/.test(url);
 
-/** What the faulty endpoints do at the moment: answer with success, answer with an error, or never answer. */
-type Behaviour = "answer" | "fail" | "hang";
+/** What the faulty endpoints do now: answer with success, answer with an error, or never answer. */
+type Faulty = { now: "answer" | "fail" | "hang" };
 
 /** Events raised as fast as possible, to warm up and to measure throughput. */
 const burstEvents = 100;
@@ -49,18 +49,15 @@ export type DeliverySystem = {
 type Measured = { perSecond: number; calm: number[]; healthy: number[] };
 
 export const run: Run = async ({ progress }) => {
-  let behaviour: Behaviour = "answer";
+  const faulty: Faulty = { now: "answer" };
   const receiver = await startReceiver({
     respond: ({ url = "" }, response) => {
       // The service sends its mails here too.
       if (url.startsWith("/v2/email/")) return void response.writeHead(200).end("{}");
-      const now = isFaulty(url) ? behaviour : "answer";
+      const now = isFaulty(url) ? faulty.now : "answer";
       if (now !== "hang") response.writeHead(now === "fail" ? 500 : 204).end();
     },
   });
-  const letFaulty = (next: Behaviour): void => {
-    behaviour = next;
-  };
   process.env.OUTBOUND_ALLOWED_ORIGINS = receiver.origin;
   const urls = (name: string): string[][] =>
     Array.from({ length: organizationCount }, (_, organization) =>
@@ -77,18 +74,13 @@ export const run: Run = async ({ progress }) => {
       await service.close();
       throw error;
     });
-    const own = await measure(service, { receiver, letFaulty, name: "this service", progress });
+    const own = await measure(service, { receiver, faulty, name: "this service", progress });
     progress("alerts: starting Redis and BullMQ");
     const bullMq = await startBullMq(urls("bullmq"), concurrency).catch((error: Error) => error);
     const compared =
       bullMq instanceof Error
         ? bullMq
-        : await measure(bullMq, {
-            receiver,
-            letFaulty,
-            name: "BullMQ",
-            progress,
-          });
+        : await measure(bullMq, { receiver, faulty, name: "BullMQ", progress });
     return [ofScans, asTable(own, compared)];
   } finally {
     await hibp.close();
@@ -135,14 +127,14 @@ const createReceivers = async (urls: readonly string[]) => {
 
 type Surroundings = {
   receiver: Receiver;
-  letFaulty: (behaviour: Behaviour) => void;
+  faulty: Faulty;
   name: string;
   progress: Context["progress"];
 };
 
 const measure = async (
   system: DeliverySystem,
-  { receiver, letFaulty, name, progress }: Surroundings,
+  { receiver, faulty, name, progress }: Surroundings,
 ): Promise<Measured> => {
   const raisedAt = new Map<number, number>();
   /** Raises events of the organizations in turn; returns how many deliveries they have. */
@@ -175,13 +167,13 @@ const measure = async (
     let from = receiver.requests.length;
     /** Starts the workers of first attempts and of retries, so that neither their start is measured nor the time in which V8 compiles them. */
     const warm = async (): Promise<void> => {
-      letFaulty("fail");
+      faulty.now = "fail";
       from = receiver.requests.length;
       const deliveries = await raise(burstEvents);
       // Two of the deliveries of an event fail, and each is tried twice more.
       const expected = deliveries * (1 + (2 * 2) / channelsPerOrganization);
       await delivered(() => receiver.requests.length - from >= expected);
-      letFaulty("answer");
+      faulty.now = "answer";
     };
 
     await warm();
@@ -204,7 +196,7 @@ const measure = async (
     };
     const calm = await paced();
     await warm();
-    letFaulty("hang");
+    faulty.now = "hang";
     return { perSecond, calm, healthy: await paced() };
   } finally {
     await system.close();

@@ -7,7 +7,7 @@ import { countOperations, operationCells, operationColumns, operationsOf } from 
 import { dollarsNote, type Units } from "./prices.ts";
 import { accountsOf } from "./seed/findings.ts";
 import { sizeOf } from "./seed/seed.ts";
-import { makeDatabase, minimalAssembly, plainAssembly, startBench } from "./service.ts";
+import { makeDatabase, startBench, synthesizeWith } from "./service.ts";
 import { resourcesOf } from "./stack.ts";
 
 /** How many times faster time passes, so that an hour of schedules takes a minute. */
@@ -57,8 +57,8 @@ const measureQuietHour = async ({ progress }: Context): Promise<Units> => {
 export const run: Run = async (context) => {
   const operations = await measureOperations(context);
   const quietHour = await measureQuietHour(context);
-  const plain = resourcesOf(await plainAssembly());
-  const minimal = resourcesOf(await minimalAssembly());
+  const plain = resourcesOf(await synthesizeWith("plain-assembly", {}));
+  const minimal = resourcesOf(await synthesizeWith("minimal-assembly", { alarms: "minimal" }));
   const figures = readFigures();
   const uses = [
     { name: "Idle", resources: plain, addresses: 0 },

@@ -90,17 +90,14 @@ const logLine = ({ resources, addresses }: Use): Line => {
   };
 };
 
-/** Dollars of a million calls of the mix, from the measured lists and operations. */
-const dollarsOfMix = (rowsOf: (name: string) => number): number =>
-  mix.reduce((sum, { percent, name }) => sum + (percent / 100) * rowsOf(name), 0);
-
 const useLines = (addresses: number, figures: Figures): Line[] => {
   const findings = `Lists: ${addresses.toLocaleString("en-US")} findings of ${addresses.toLocaleString("en-US")} addresses`;
   const tables = [
     tableOfFigures(figures, "lists", findings),
     tableOfFigures(figures, "cost", titleOfOperations),
   ];
-  const dollarsOfCalls = (calls / 1e6) * dollarsOfMix((name) => numberOf(tables, name, "$/million"));
+  const dollarsOf = (name: string): number => (calls / 1e6) * numberOf(tables, name, "$/million");
+  const dollarsOfCalls = mix.reduce((sum, { percent, name }) => sum + (percent / 100) * dollarsOf(name), 0);
   const daily = scanDollars(figures, "Nothing new", addresses);
   const gigabytes = (addresses * bytesOfAddress) / 2 ** 30;
   const sent = ((calls * replyBytes) / 2 ** 30) * price.sentGigabyte;

@@ -23,27 +23,21 @@ export const treeOf = (processId: number): number[] => {
   return below(processId);
 };
 
-/** CPU time of all threads since the process started. */
-export const cpuMilliseconds = (processId: number): number => {
-  let threads: string[] = [];
+/** This file of each thread of a process. */
+const ofThreads = (processId: number, file: string): string[] => {
   try {
-    threads = readdirSync(`/proc/${processId}/task`);
+    return readdirSync(`/proc/${processId}/task`).map((thread) =>
+      read(`/proc/${processId}/task/${thread}/${file}`),
+    );
   } catch {
-    return 0; // The process has ended.
+    return []; // The process has ended.
   }
-  const nanoseconds = threads.map((thread) =>
-    Number(read(`/proc/${processId}/task/${thread}/schedstat`).split(" ")[0] ?? 0),
-  );
-  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
 };
 
+/** CPU time of all threads since the process started. */
+export const cpuMilliseconds = (processId: number): number =>
+  ofThreads(processId, "schedstat").reduce((sum, text) => sum + Number(text.split(" ")[0]), 0) / 1e6;
+
 /** Whether any thread of a process is running, ready to run, or waiting for the disk. */
-export const isRunning = (processId: number): boolean => {
-  let threads: string[] = [];
-  try {
-    threads = readdirSync(`/proc/${processId}/task`);
-  } catch {
-    return false; // The process has ended.
-  }
-  return threads.some((thread) => /^\d+ \(.*\) [RD] /s.test(read(`/proc/${processId}/task/${thread}/stat`)));
-};
+export const isRunning = (processId: number): boolean =>
+  ofThreads(processId, "stat").some((text) => /^\d+ \(.*\) [RD] /s.test(text));

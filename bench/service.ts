@@ -62,13 +62,8 @@ export const assembly = (): Promise<string> => {
   return synthesized;
 };
 
-/** What a deployment without any option would be. */
-export const plainAssembly = (): Promise<string> => synthesizeWith("plain-assembly", {});
-
-export const minimalAssembly = (): Promise<string> =>
-  synthesizeWith("minimal-assembly", { alarms: "minimal" });
-
-const synthesizeWith = async (name: string, context: Record<string, string>): Promise<string> => {
+/** Directory of the stack with these options of a deployment; `name` must be new in this process. */
+export const synthesizeWith = async (name: string, context: Record<string, string>): Promise<string> => {
   const directory = join(scratchDirectory(), name);
   await synthesize(directory, context, new AbortController().signal);
   return directory;
