@@ -21,7 +21,7 @@ const address = "donald@demo.example";
 const secret = "a secret that nobody may read";
 
 /** Of the webhook. */
-const options = { name: "Siem", minSeverity: "high", sensitive: "discreet" };
+const options = { name: `SIEM of ${address}`, minSeverity: "high", sensitive: "discreet" };
 
 let service: LocalService;
 const admin = (command: string, flags: Parameters<typeof adminOf>[1]) =>

@@ -138,7 +138,12 @@ const eraseFrom = async (
     return isDone(assignEmail(org, Number(row.id), { ownerName }, actor), "changed", "emailNotFound");
   }
   if (kind === "USER" && isThe(address, row.email)) return eraseUser(org, row as unknown as User & Key);
-  if (kind === "CHANNEL") return eraseRecipient(org, row as unknown as Channel, address, actor);
+  if (kind === "CHANNEL") {
+    const channel = row as unknown as Channel;
+    const recipients = channel.channel === "email" ? channel.config.recipients : [];
+    if (recipients.some((each) => isThe(address, each)))
+      return eraseRecipient(org, channel.id, { address, recipients, actor });
+  }
   if (ofOneAddress.includes(kind)) {
     // The row of a claim names its holder: the address may be somebody's again since it was read.
     const holder = ["id", "userId"].find((name) => row[name] !== undefined);
@@ -180,18 +185,17 @@ const eraseUser = async (org: number, user: User & Key): Promise<Outcome | undef
   return written ? "removed" : undefined;
 };
 
+/** A channel without its last recipient is of no use. */
 const eraseRecipient = async (
   org: number,
-  channel: Channel,
-  address: string,
-  actor: Actor,
+  id: number,
+  { address, recipients, actor }: { address: string; recipients: readonly string[]; actor: Actor },
 ): Promise<Outcome | undefined> => {
-  const recipients = channel.channel === "email" ? channel.config.recipients : [];
   const others = recipients.filter((each) => !isThe(address, each));
-  if (others.length === 0) return isDone(removeChannel(org, channel.id, actor), "removed", "channelNotFound");
+  if (others.length === 0) return isDone(removeChannel(org, id, actor), "removed", "channelNotFound");
   const patch = { config: { recipients: others } };
   return isDone(
-    changeChannel(org, channel.id, patch, actor, async () => {}),
+    changeChannel(org, id, patch, actor, async () => {}),
     "changed",
     "channelNotFound",
   );
