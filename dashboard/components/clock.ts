@@ -1,7 +1,13 @@
 import { signal } from "@preact/signals";
+import { serviceTime } from "../api/client.ts";
 
-/** Unix milliseconds, a few times a minute: what is shown as "3 minutes ago" stays true. */
-export const now = signal(Date.now());
+const ticks = signal(0);
 setInterval(() => {
-  now.value = Date.now();
+  ticks.value += 1;
 }, 20_000);
+
+/** Unix milliseconds by the service's clock. What shows it is drawn again a few times a minute, so that "3 minutes ago" stays true. */
+export function now(): number {
+  void ticks.value;
+  return serviceTime().getTime();
+}

@@ -8,7 +8,7 @@ export function When({ time, none = "–" }: { time: string | null; none?: strin
   const exactly = exactTime(at);
   return (
     <time class="when" dateTime={time} title={exactly}>
-      <span>{relativeTime(at, now.value)}</span> <small>{exactly}</small>
+      <span>{relativeTime(at, now())}</span> <small>{exactly}</small>
     </time>
   );
 }

@@ -156,7 +156,7 @@ function Failing({ since }: { since: string }) {
       <small>
         {" for "}
         <time dateTime={since} title={`since ${exactTime(at)}`}>
-          {timePassed(at, now.value)}
+          {timePassed(at, now())}
         </time>
       </small>
     </>

@@ -35,11 +35,14 @@ const exactFormat = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
 });
 
+/** Clocks that agree within so much count as the same: what has just happened is never still to come. */
+const toleranceSeconds = 3;
+
 /** Such as "3 days ago", "in 2 hours", "just now", rounded. `now` and `time` are in Unix milliseconds. */
 export function relativeTime(time: number, now: number): string {
   const seconds = Math.round((time - now) / 1000);
   const shown = rounded(seconds);
-  if (shown === undefined) return seconds <= 0 ? "just now" : "in less than a minute";
+  if (shown === undefined) return seconds <= toleranceSeconds ? "just now" : "in less than a minute";
   return relativeFormat.format(shown.value, shown.unit);
 }
 

@@ -30,6 +30,7 @@ describe("Scans", () => {
     const row = page.getByRole("row").filter({ hasText: "Started by hand" });
     await row.getByText("Completed", { exact: true }).waitFor();
     await row.getByText("All 60").waitFor();
+    expect(await row.getByText("in less than a minute").count()).toBe(0);
     const { scans } = (await organization.api.get("/scans")).body as { scans: Record<string, unknown>[] };
     expect(scans).toMatchObject([{ status: "completed", totalEmails: 60, scannedEmails: 60 }]);
     const found = row.getByRole("link", { name: String(scans[0]?.newBreachesFound), exact: true });
