@@ -1,5 +1,4 @@
 import { useRef } from "preact/hooks";
-import { call } from "../api/client.ts";
 import type { Finding } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
 import { useDialog } from "../components/dialog.tsx";
@@ -7,16 +6,16 @@ import { Fact } from "../components/facts.tsx";
 import { FailureNotice, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { SeverityMark } from "../components/severity.tsx";
-import { say } from "../components/status.tsx";
 import { useAction } from "../components/use-action.ts";
 import { place } from "../router.ts";
 import { dayName } from "../text/dates.ts";
 import { number } from "../text/words.ts";
-import { AcknowledgeDialog } from "./findings/acknowledge.tsx";
+import { ask } from "./findings/acknowledge.tsx";
 import { Advice, Description } from "./findings/details.tsx";
-import { filtersOf, inWords, openOnes } from "./findings/filters.ts";
+import { filtersOf, openOnes } from "./findings/filters.ts";
 import { FindingList, useFindings } from "./findings/list.tsx";
-import { mostTold, TellDialog } from "./findings/tell.tsx";
+import { matchingOf } from "./findings/requests.ts";
+import { TellDialog } from "./findings/tell.tsx";
 
 type Breach = Finding["breach"];
 
@@ -32,19 +31,10 @@ export function BreachPage({ id }: { id: string }) {
   const { dialog, show } = useDialog(people.reload);
   const action = useAction();
 
-  const choose = (kind: "acknowledge" | "reopen" | "tell"): void =>
-    void action.run(async () => {
-      const now = await call("GET /dashboard/breaches/{id}", { path: { id } });
-      const total = kind === "reopen" ? now.acknowledged : now.open;
-      if (total === 0) say(`No finding of it is ${kind === "reopen" ? "acknowledged" : "open"}.`);
-      else if (kind !== "tell") {
-        const chosen = { breachId: id, acknowledged: String(kind === "reopen") };
-        const words = inWords(chosen, total, { breach: now.title });
-        const selection = { kind: "matching", filters: chosen, total, words } as const;
-        show((ends) => <AcknowledgeDialog {...ends} selection={selection} isReopening={kind === "reopen"} />);
-      } else if (total > mostTold) say(`More than ${number(mostTold)} people: select some of them below.`);
-      else show((ends) => <TellDialog {...ends} of={{ breachId: id, acknowledged: openOnes }} />);
-    });
+  const askFor = (isReopening: boolean): void =>
+    void action.run(() => ask(show, matchingOf({ breachId: id }, isReopening), isReopening));
+  const tell = (): void =>
+    show((ends) => <TellDialog {...ends} of={{ breachId: id, acknowledged: openOnes }} />);
 
   return (
     <Page
@@ -53,13 +43,11 @@ export function BreachPage({ id }: { id: string }) {
       actions={
         breach && (
           <>
-            <Button isBusy={action.isBusy} onClick={() => choose("reopen")}>
+            <Button isBusy={action.isBusy} onClick={() => askFor(true)}>
               Reopen
             </Button>
-            <Button isBusy={action.isBusy} onClick={() => choose("tell")}>
-              Tell all owners
-            </Button>
-            <Button kind="primary" isBusy={action.isBusy} onClick={() => choose("acknowledge")}>
+            <Button onClick={tell}>Tell all owners</Button>
+            <Button kind="primary" isBusy={action.isBusy} onClick={() => askFor(false)}>
               Acknowledge all
             </Button>
           </>

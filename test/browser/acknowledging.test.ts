@@ -96,6 +96,20 @@ describe("acknowledging findings", () => {
     await acknowledge(`Acknowledge ${total - 1} findings`);
     await page.getByText(`Acknowledged ${total - 1} findings.`).waitFor();
     await undo();
+
+    // One request undoes whatever was acknowledged on all pages.
+    const reopenings: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST") reopenings.push(request.postData() ?? "");
+    });
+    await page.getByRole("button", { name: "Select all matching" }).click();
+    await acknowledge(`${total - 1} open findings, on every page.`);
+    await page.getByText(`Acknowledged ${total - 1} findings.`).waitFor();
+    await undo();
+    expect(reopenings).toEqual([
+      expect.stringContaining("detectedBefore"),
+      expect.stringContaining("acknowledgedAt"),
+    ]);
   });
 
   test("a dialog that is closed before the end leaves a list that is right at the end", async () => {
@@ -124,6 +138,7 @@ describe("acknowledging findings", () => {
     const { page } = await signInTo(organization);
     await page.clock.setSystemTime(Date.now() - 86_400_000);
     await go(page, "Findings");
+    expect(await page.getByText("in 1 day").count()).toBe(0);
     const dialog = page.getByRole("dialog");
     await page.getByRole("button", { name: "Select all matching" }).click();
     await page.getByRole("button", { name: "Acknowledge", exact: true }).click();

@@ -73,6 +73,25 @@ describe("202", () => {
     expect((await api.get("/breaches?acknowledged=false")).body.total).toBe(2);
   });
 
+  test("by the time of a request: what was acknowledged before or since stays so", async () => {
+    const { api, before } = await createAcknowledged();
+    const [first, second, third] = before.map(({ id }) => id);
+    for (const id of [first, second, third]) await reopened(api, await reopen(api, { ids: [id] }));
+    const request = await requestMany(api, { filter: { acknowledged: false } });
+    const { createdAt } = await ended(api, request);
+    expect((await api.post("/breaches/acknowledge", { id: second })).status).toBe(200);
+    const filter = { acknowledgedAt: createdAt };
+    expect(await reopened(api, await reopen(api, { filter }))).toMatchObject({ matching: 2, reopened: 2 });
+    const { breaches } = (await api.get("/breaches?acknowledged=false")).body as {
+      breaches: { id: number }[];
+    };
+    expect(breaches.map(({ id }) => id).sort()).toEqual([first, third].sort());
+    const { activity } = (await api.get("/activity?category=findings")).body as { activity: object[] };
+    expect(activity[0]).toMatchObject({
+      summary: `Reopened 2 breach findings (acknowledged at ${createdAt})`,
+    });
+  });
+
   test("the command line reopens by severity", async () => {
     const { id: org, api } = await createAcknowledged();
     const { total } = (await api.get("/breaches?severity=high")).body;

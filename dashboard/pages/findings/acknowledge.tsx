@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
-import { asFailure, call, serviceTime } from "../../api/client.ts";
-import { type Ends, FormDialog } from "../../components/dialog.tsx";
+import { asFailure, call } from "../../api/client.ts";
+import { type Ends, FormDialog, type Show } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Progress as ProgressBar } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
 import { count } from "../../text/words.ts";
-import { acknowledge, canUndo, type Progress, partlyDone, reopen, type Selection, undo } from "./requests.ts";
+import { change, type Progress, partlyDone, type Selection, undo } from "./requests.ts";
 
 const resolutions = [
   { value: "handled", label: "Handled: something was done about it" },
@@ -15,32 +15,41 @@ const resolutions = [
 /** So many are not acknowledged or reopened by mistake: whoever does it says why. */
 const mostWithoutReason = 100;
 
+/** Asks before findings are acknowledged, or reopened. @throws Failure */
+export async function ask(
+  show: Show,
+  selected: Selection | Promise<Selection>,
+  isReopening: boolean,
+): Promise<void> {
+  const selection = await selected;
+  if (selection.total === 0) say(`None of them is ${isReopening ? "acknowledged" : "open"}.`);
+  else show((ends) => <AcknowledgeDialog {...ends} selection={selection} isReopening={isReopening} />);
+}
+
 type Properties = Ends & {
   selection: Selection;
   /** Whether they are reopened instead of acknowledged. */
-  isReopening?: boolean;
+  isReopening: boolean;
 };
 
 /** Acknowledges findings, or reopens them. */
-export function AcknowledgeDialog({ selection, isReopening = false, ...ends }: Properties) {
+function AcknowledgeDialog({ selection, isReopening, ...ends }: Properties) {
   const [progress, setProgress] = useState<Progress>();
-  const [openedAt] = useState(() => serviceTime().toISOString());
-  const total = selection.kind === "chosen" ? selection.findings.length : selection.total;
-  const [first] = selection.kind === "chosen" && total === 1 ? selection.findings : [];
+  const { total, words } = selection;
+  const [id] = total === 1 ? (selection.of.ids ?? []) : [];
   const needsReason = total > mostWithoutReason;
 
   const act = async (fields: FormData): Promise<string | undefined> => {
     const reason = String(fields.get("reason")).trim() || undefined;
-    const options = { reason, openedAt, onProgress: setProgress };
     const resolution = fields.get("resolution") === "ignored" ? "ignored" : "handled";
+    const options = { reason, onProgress: setProgress };
     try {
-      if (isReopening) return `Reopened ${count((await reopen(selection, options)).done, "finding")}.`;
-      if (first !== undefined) {
-        const body = { id: first.id, resolution, ...(reason !== undefined && { reason }) } as const;
-        await call("POST /v1/breaches/acknowledge", { body });
-        offerUndo(1, openedAt);
+      if (isReopening) return `Reopened ${count((await change(selection, options)).done, "finding")}.`;
+      if (id !== undefined) {
+        await call("POST /v1/breaches/acknowledge", { body: { id, resolution, reason } });
+        offerUndo(1);
       } else {
-        const { done, createdAt } = await acknowledge(selection, resolution, options);
+        const { done, createdAt } = await change(selection, { ...options, resolution });
         offerUndo(done, createdAt);
       }
       return undefined;
@@ -51,17 +60,17 @@ export function AcknowledgeDialog({ selection, isReopening = false, ...ends }: P
     }
   };
 
-  const offerUndo = (done: number, acknowledgedAt: string): void => {
+  const offerUndo = (done: number, acknowledgedAt?: string): void => {
     const act = async (): Promise<void> => {
       say("Reopening …");
       try {
-        say(`Reopened ${count(await undo(selection, acknowledgedAt), "finding")}.`);
+        say(`Reopened ${count((await undo(selection, acknowledgedAt)).done, "finding")}.`);
       } catch (error) {
         say(`Not everything was reopened: ${asFailure(error).message}`);
       }
       ends.onDone();
     };
-    const offer = canUndo(selection) ? { name: "Undo", act: () => void act() } : undefined;
+    const offer = selection.isOpen ? { name: "Undo", act: () => void act() } : undefined;
     say(`Acknowledged ${count(done, "finding")}.`, offer);
   };
 
@@ -74,9 +83,7 @@ export function AcknowledgeDialog({ selection, isReopening = false, ...ends }: P
       canLeave={progress !== undefined}
       onSubmit={act}
     >
-      {selection.kind === "matching" && (
-        <p>{selection.words}, on every page. Findings that are new from now on stay open.</p>
-      )}
+      {words !== undefined && <p>{words}, on every page. Findings that are new from now on stay open.</p>}
       {isReopening ? (
         <p>They will be open again. Who acknowledged them, when and why is deleted.</p>
       ) : (

@@ -12,9 +12,10 @@ import { addressOf } from "../../place.ts";
 import { dayName } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
 import { number } from "../../text/words.ts";
-import { AcknowledgeDialog } from "./acknowledge.tsx";
+import { ask } from "./acknowledge.tsx";
 import { FindingState } from "./columns.tsx";
 import { anyState } from "./filters.ts";
+import { chosenOf } from "./requests.ts";
 
 /** Everything about a finding. */
 function FindingFacts({ finding }: { finding: Finding }) {
@@ -76,20 +77,12 @@ type ActionsProps = { finding: Finding; onChanged: () => void };
 /** Buttons of what can be done with a finding. */
 function FindingActions({ finding, onChanged }: ActionsProps) {
   const { dialog, show } = useDialog(onChanged);
-  const selection = { kind: "chosen", findings: [finding] } as const;
+  const askFor = (isReopening: boolean): void =>
+    void ask(show, chosenOf([finding], isReopening), isReopening);
   return (
     <>
-      {finding.acknowledged && (
-        <Button
-          onClick={() => show((ends) => <AcknowledgeDialog {...ends} selection={selection} isReopening />)}
-        >
-          Reopen
-        </Button>
-      )}
-      <Button
-        kind="primary"
-        onClick={() => show((ends) => <AcknowledgeDialog {...ends} selection={selection} />)}
-      >
+      {finding.acknowledged && <Button onClick={() => askFor(true)}>Reopen</Button>}
+      <Button kind="primary" onClick={() => askFor(false)}>
         Acknowledge
       </Button>
       {dialog}

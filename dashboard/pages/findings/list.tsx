@@ -6,20 +6,21 @@ import { breachChoices, domainChoices, scanChoices } from "../../components/choi
 import { useDialog } from "../../components/dialog.tsx";
 import { Filter, FilterBar } from "../../components/filter.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
-import { Empty, NoMatch } from "../../components/notice.tsx";
+import { Empty, FailureNotice, NoMatch } from "../../components/notice.tsx";
 import { SelectionBar, useSelection } from "../../components/selection.tsx";
 import { severityChoices } from "../../components/severity.tsx";
+import { useAction } from "../../components/use-action.ts";
 import type { Data } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
 import { place, setQuery } from "../../router.ts";
 import { number } from "../../text/words.ts";
-import { AcknowledgeDialog } from "./acknowledge.tsx";
+import { ask } from "./acknowledge.tsx";
 import { columns } from "./columns.tsx";
 import { FindingDetails } from "./details.tsx";
 import { ExportDialog } from "./export.tsx";
-import { anyState, type Filters, inWords, namesOf, openOnes } from "./filters.ts";
-import type { Selection } from "./requests.ts";
-import { mostTold, TellDialog } from "./tell.tsx";
+import { anyState, type Filters, namesOf, openOnes } from "./filters.ts";
+import { chosenOf, matchingOf } from "./requests.ts";
+import { TellDialog } from "./tell.tsx";
 
 const states = [
   { value: "true", label: "Acknowledged" },
@@ -68,12 +69,11 @@ export function FindingList({ filters, data, heading }: ListProps) {
   const seen = useRef(new Map<number, Finding>());
   for (const finding of shown) seen.current.set(finding.id, finding);
   const chosenOnes = [...chosen].flatMap((id) => seen.current.get(id) ?? []);
-  const selection: Selection = isAll
-    ? { kind: "matching", filters, total, words: inWords(filters, total, names) }
-    : { kind: "chosen", findings: chosenOnes };
-  const open = chosenOnes.filter(({ acknowledged }) => !acknowledged);
-  // Acknowledging again would replace what was said of the others.
-  const ofOpen: Selection = isAll || open.length === 0 ? selection : { kind: "chosen", findings: open };
+  const asking = useAction();
+  const askFor = (isReopening: boolean): void =>
+    void asking.run(() =>
+      ask(show, isAll ? matchingOf(filters, isReopening) : chosenOf(chosenOnes, isReopening), isReopening),
+    );
   const details = shown.find(({ id }) => String(id) === place.value.query.finding);
   const setDetails = (finding: number | undefined): void =>
     setQuery({ finding, offset: place.value.query.offset });
@@ -131,7 +131,6 @@ export function FindingList({ filters, data, heading }: ListProps) {
       {total > 0 && (
         <SelectionBar selected={selected} total={total} {...(!isAll && { onAll: selectAll })} onNone={clear}>
           <Button
-            disabled={selected > mostTold}
             onClick={() =>
               show((ends) => <TellDialog {...ends} of={isAll ? filters : chosenOnes} onDone={clear} />)
             }
@@ -139,23 +138,16 @@ export function FindingList({ filters, data, heading }: ListProps) {
             {selected === 1 ? "Tell the owner" : "Tell the owners"}
           </Button>
           {!isOpen && (
-            <Button
-              onClick={() =>
-                show((ends) => <AcknowledgeDialog {...ends} selection={selection} isReopening />)
-              }
-            >
+            <Button isBusy={asking.isBusy} onClick={() => askFor(true)}>
               Reopen
             </Button>
           )}
-          <Button
-            kind="primary"
-            aria-keyshortcuts="e"
-            onClick={() => show((ends) => <AcknowledgeDialog {...ends} selection={ofOpen} />)}
-          >
+          <Button kind="primary" aria-keyshortcuts="e" isBusy={asking.isBusy} onClick={() => askFor(false)}>
             Acknowledge
           </Button>
         </SelectionBar>
       )}
+      <FailureNotice failure={asking.failure} />
       <Listing
         what="findings"
         data={data}

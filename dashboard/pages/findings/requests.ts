@@ -1,46 +1,78 @@
 /** Requests to change many findings, each followed to its end. */
-import { allPages } from "../../api/all-pages.ts";
-import { call, sleep } from "../../api/client.ts";
+import { call, serviceTime, sleep } from "../../api/client.ts";
 import { Failure } from "../../api/failure.ts";
-import type { Finding } from "../../api/routes.ts";
+import type { Finding, Input } from "../../api/routes.ts";
 import { count } from "../../text/words.ts";
-import { bodyOf, type Filters } from "./filters.ts";
+import { bodyOf, type Filters, inWords, namesOf, openOnes } from "./filters.ts";
 
-type Chosen = Pick<Finding, "id" | "acknowledged">;
+/** Findings to change. */
+export type Selection = {
+  /** As a request names them. */
+  of: Pick<Input<"POST /v1/breaches/reopenings">["body"], "ids" | "filter">;
+  total: number;
+  /** Some of them are open: to acknowledge the others only replaces what was said of them. */
+  isOpen: boolean;
+  /** What matches, where it is more than was looked at. */
+  words?: string;
+};
 
-export type Selection =
-  | { kind: "chosen"; findings: readonly Chosen[] }
-  /** All that match, also those on other pages, that were detected before a time. */
-  | { kind: "matching"; filters: Filters; total: number; words: string };
+/** Of findings that were chosen one by one, the open ones, to be acknowledged; or if there is none, those that are acknowledged. */
+export const chosenOf = (findings: readonly Finding[], isReopening: boolean): Selection => {
+  const open = findings.filter(({ acknowledged }) => !acknowledged && !isReopening);
+  const isOpen = open.length > 0;
+  const some = isOpen ? open : findings.filter(({ acknowledged }) => acknowledged);
+  return { of: { ids: some.map(({ id }) => id) }, total: some.length, isOpen };
+};
+
+/** All that match now, also on other pages: those that are open, or acknowledged to be reopened, unless the filters say which. */
+export async function matchingOf(filters: Filters, isReopening: boolean): Promise<Selection> {
+  const { acknowledged = String(isReopening) } = filters;
+  const wanted = { ...filters, acknowledged };
+  const detectedBefore = serviceTime().toISOString();
+  const found = await call("GET /dashboard/findings", { query: { ...wanted, limit: 1 } });
+  return {
+    of: { filter: { ...bodyOf(wanted), detectedBefore } },
+    total: found.total,
+    isOpen: acknowledged === openOnes,
+    words: inWords(wanted, found.total, namesOf(found)),
+  };
+}
+
+/** Reopens what was acknowledged at a time, and nothing that was acknowledged before or since. */
+export const undo = (
+  { of: { ids, filter } }: Pick<Selection, "of">,
+  acknowledgedAt: string | undefined,
+): Promise<State> =>
+  change(filter ? { of: { filter: { ...filter, acknowledged: true, acknowledgedAt } } } : { of: { ids } });
 
 /** How far a request is. */
 export type Progress = { matching: number; done: number };
-type State = Progress & { status: string; createdAt: string };
-
-type Options = {
-  reason?: string | undefined;
-  /** Findings that are detected later are not touched. */
-  openedAt: string;
-  onProgress?: (progress: Progress) => void;
-};
-
-const bodyFor = (selection: Selection, { reason, openedAt }: Options) => ({
-  ...(selection.kind === "chosen"
-    ? { ids: selection.findings.map(({ id }) => id) }
-    : { filter: { ...bodyOf(selection.filters), detectedBefore: openedAt } }),
-  ...(reason !== undefined && { reason }),
-});
+type State = Progress & { createdAt: string };
 
 /** The code of a failure after which some findings are changed and others are not. */
 export const partlyDone = "partly_done";
 
-async function follow(matching: number, read: () => Promise<State>, { onProgress }: Options): Promise<State> {
+type Options = {
+  /** They are acknowledged; without one they are reopened. */
+  resolution?: "handled" | "ignored" | undefined;
+  reason?: string | undefined;
+  onProgress?: (progress: Progress) => void;
+};
+
+/** Acknowledges findings, or reopens them. @throws Failure */
+export async function change(
+  { of }: Pick<Selection, "of">,
+  { resolution, reason, onProgress }: Options = {},
+): Promise<State> {
+  const path = `/v1/breaches/${resolution === undefined ? "reopenings" : "acknowledgements"}` as const;
+  const { id, matching } = await call(`POST ${path}`, { body: { ...of, resolution, reason } });
   onProgress?.({ matching, done: 0 });
   for (;;) {
-    const state = await read();
+    const { status, createdAt, ...counts } = await call(`GET ${path}/{id}`, { path: { id } });
+    const state = { matching, done: "reopened" in counts ? counts.reopened : counts.acknowledged, createdAt };
     onProgress?.(state);
-    if (state.status === "completed") return state;
-    if (state.status === "failed") {
+    if (status === "completed") return state;
+    if (status === "failed") {
       throw new Failure(`Only ${count(state.done, "finding was", "findings were")} changed.`, {
         status: 500,
         code: partlyDone,
@@ -48,65 +80,4 @@ async function follow(matching: number, read: () => Promise<State>, { onProgress
     }
     await sleep(700);
   }
-}
-
-type Resolution = "handled" | "ignored";
-
-export async function acknowledge(
-  selection: Selection,
-  resolution: Resolution,
-  options: Options,
-): Promise<State> {
-  const body = { ...bodyFor(selection, options), resolution };
-  const { id, matching } = await call("POST /v1/breaches/acknowledgements", { body });
-  const read = async (): Promise<State> => {
-    const route = "GET /v1/breaches/acknowledgements/{id}";
-    const { acknowledged: done, ...state } = await call(route, { path: { id } });
-    return { ...state, done };
-  };
-  return follow(matching, read, options);
-}
-
-export async function reopen(selection: Selection, options: Options): Promise<State> {
-  const body = bodyFor(selection, options);
-  const { id, matching } = await call("POST /v1/breaches/reopenings", { body });
-  const read = async (): Promise<State> => {
-    const { reopened: done, ...state } = await call("GET /v1/breaches/reopenings/{id}", { path: { id } });
-    return { ...state, done };
-  };
-  return follow(matching, read, options);
-}
-
-/** A request names at most so many findings. */
-const mostIds = 1000;
-
-/** Whether reopening undoes that a selection is acknowledged: not if that only replaces what was said of it. */
-export const canUndo = (selection: Selection): boolean =>
-  selection.kind === "matching" || selection.findings.some(({ acknowledged }) => !acknowledged);
-
-/**
- * Reopens what a request acknowledged, and nothing that was acknowledged before: its findings carry the time of the request.
- * Resolves to how many were reopened.
- */
-export async function undo(selection: Selection, acknowledgedAt: string): Promise<number> {
-  const findings =
-    selection.kind === "chosen"
-      ? selection.findings
-      : await acknowledgedOnes(selection.filters, acknowledgedAt);
-  let done = 0;
-  for (let start = 0; start < findings.length; start += mostIds) {
-    const some = { kind: "chosen", findings: findings.slice(start, start + mostIds) } as const;
-    done += (await reopen(some, { openedAt: acknowledgedAt })).done;
-  }
-  return done;
-}
-
-async function acknowledgedOnes(filters: Filters, acknowledgedAt: string): Promise<Chosen[]> {
-  const ones: Chosen[] = [];
-  const pages = allPages((page) =>
-    call("GET /dashboard/findings", { query: { ...filters, acknowledged: "true", ...page } }),
-  );
-  for await (const { findings } of pages)
-    ones.push(...findings.filter((finding) => finding.acknowledgedAt === acknowledgedAt));
-  return ones;
 }

@@ -4,14 +4,14 @@ import type { Finding } from "../../api/routes.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { Pending } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
-import { count } from "../../text/words.ts";
+import { count, number } from "../../text/words.ts";
 import type { Filters } from "./filters.ts";
 
 /** A request names at most so many findings. */
 const mostAtOnce = 100;
 
 /** More than these are told in several steps, each of which somebody looks at. */
-export const mostTold = 1000;
+const mostTold = 1000;
 
 /** The findings, or what to list them by. */
 type Properties = Ends & { of: readonly Finding[] | Filters };
@@ -22,7 +22,8 @@ export function TellDialog({ of, ...ends }: Properties) {
     Array.isArray(of) ? (of as readonly Finding[]) : readAll(of as Filters, signal),
   );
   const { value } = data;
-  const told = value?.filter(({ breach }) => !breach.isSensitive) ?? [];
+  const isTooMany = value !== undefined && value.length > mostTold;
+  const told = isTooMany ? [] : (value?.filter(({ breach }) => !breach.isSensitive) ?? []);
   const people = new Set(told.map(({ emailId }) => emailId)).size;
   const name = people === 1 ? "Tell the owner" : "Tell the owners";
   const tell = async (): Promise<string> => {
@@ -40,7 +41,10 @@ export function TellDialog({ of, ...ends }: Properties) {
   return (
     <FormDialog {...ends} title={`${name}?`} submit={name} isIdle={people === 0} onSubmit={tell}>
       <Pending data={data} what="the people" />
-      {value !== undefined && (
+      {isTooMany && (
+        <p>These are more than {number(mostTold)} findings. Choose fewer, by filters or one by one.</p>
+      )}
+      {value !== undefined && !isTooMany && (
         <p>
           {count(people, "person gets", "people get")} an e-mail at the breached address. It names the breach,
           what leaked and what to do now, and says to ask your organization about it.
@@ -61,7 +65,7 @@ async function readAll(filters: Filters, signal: AbortSignal): Promise<Finding[]
   );
   for await (const { findings } of pages) {
     all.push(...findings);
-    if (all.length >= mostTold) break;
+    if (all.length > mostTold) break;
   }
   return all;
 }

@@ -29,6 +29,14 @@ export const findingFilter = z
     detectedBefore: z.optional(
       time.check(z.meta({ description: "Findings whose `firstDetectedAt` is earlier" })),
     ),
+    acknowledgedAt: z.optional(
+      time.check(
+        z.meta({
+          description:
+            "Findings that were acknowledged at exactly this time: the `createdAt` of a request is that of all it acknowledged",
+        }),
+      ),
+    ),
   })
   .check(
     z.meta({

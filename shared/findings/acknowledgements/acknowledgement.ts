@@ -94,7 +94,8 @@ export const request = async (
 
 /** A filter as the log entry names it, such as `(breach PayrollPro, severity critical or high) `. */
 const inWords = async (org: number, filter: FindingFilter = {}): Promise<string> => {
-  const { acknowledged, breachId, domainId, emailId, severity, scanId, detectedBefore } = filter;
+  const { acknowledged, breachId, domainId, emailId, severity, scanId, detectedBefore, acknowledgedAt } =
+    filter;
   const [breaches, domain] = await Promise.all([
     breachDetails.details(breachId === undefined ? [] : [breachId]),
     domainId === undefined ? undefined : domains.get(org, domainId),
@@ -107,6 +108,7 @@ const inWords = async (org: number, filter: FindingFilter = {}): Promise<string>
     scanId !== undefined && `scan ${scanId}`,
     acknowledged !== undefined && (acknowledged ? "acknowledged" : "open"),
     detectedBefore !== undefined && `detected before ${detectedBefore}`,
+    acknowledgedAt !== undefined && `acknowledged at ${acknowledgedAt}`,
   ].filter((each) => each !== false);
   return words.length === 0 ? "" : `(${words.join(", ")}) `;
 };

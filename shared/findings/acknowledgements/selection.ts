@@ -161,22 +161,28 @@ const readOpenScan = async (
 const scanIdIn = (groupKey: string): number => findings.groupOf({ group: groupKey }).scanId ?? 0;
 
 /** What filters ask of the rows themselves. */
-const attributeNames = ["breachId", "firstDetectedAt"] as const;
+const attributeNames = ["breachId", "firstDetectedAt", "acknowledgment"] as const;
 
 const hasAttributes = (
-  { breachId, detectedBefore }: FindingFilter,
+  { breachId, detectedBefore, acknowledgedAt }: FindingFilter,
   row: Pick<FindingRecord, (typeof attributeNames)[number]>,
 ): boolean =>
   (breachId === undefined || row.breachId === breachId) &&
-  (detectedBefore === undefined || row.firstDetectedAt < detectedBefore);
+  (detectedBefore === undefined || row.firstDetectedAt < detectedBefore) &&
+  (acknowledgedAt === undefined || row.acknowledgment?.at === acknowledgedAt);
 
 /** The same as a condition; undefined when the filter asks nothing of the rows. */
-export const attributesOf = ({ breachId, detectedBefore }: FindingFilter): Condition | undefined =>
-  breachId === undefined && detectedBefore === undefined
-    ? undefined
-    : allOf(
-        breachId === undefined ? undefined : condition("#breachId = :breachId", { breachId }),
-        detectedBefore === undefined
-          ? undefined
-          : condition("#firstDetectedAt < :detectedBefore", { detectedBefore }),
-      );
+export const attributesOf = ({
+  breachId,
+  detectedBefore,
+  acknowledgedAt,
+}: FindingFilter): Condition | undefined =>
+  allOf(
+    breachId === undefined ? undefined : condition("#breachId = :breachId", { breachId }),
+    detectedBefore === undefined
+      ? undefined
+      : condition("#firstDetectedAt < :detectedBefore", { detectedBefore }),
+    acknowledgedAt === undefined
+      ? undefined
+      : condition("#acknowledgment.#at = :acknowledgedAt", { acknowledgedAt }),
+  );

@@ -28,7 +28,7 @@ const early = "2026-01-01T00:00:00.000Z";
 const late = "2026-06-01T00:00:00.000Z";
 
 /** Findings of three scans and of none, early and late, of two domains, and some that are acknowledged. */
-const seedVaried = async (): Promise<Seeded> => {
+const seedVaried = async (): Promise<Seeded & { acknowledgedAt: string }> => {
   const seeded = await seedFindings({ emailCount: 12, perEmail: 3, furtherBlocks: 1 });
   const { org, emailIds } = seeded;
   for (const scanId of [3, 5, 8]) {
@@ -41,17 +41,21 @@ const seedVaried = async (): Promise<Seeded> => {
     seeded.findingIds.push(...(await addFindings(org, more, await idsInNewBlock(org, more.length))));
   }
   const ids = seeded.findingIds.filter((_, index) => index % 4 === 1);
-  await acknowledgements.request(org, { ids, resolution: "handled" }, somebodyElse);
+  const { id } = await acknowledgements.request(org, { ids, resolution: "handled" }, somebodyElse);
   await runWorkers();
-  return seeded;
+  return { ...seeded, acknowledgedAt: (await acknowledgements.get(org, id)).createdAt };
 };
 
-let seeded: Seeded;
+let seeded: Awaited<ReturnType<typeof seedVaried>>;
 beforeAll(async () => {
   seeded = await seedVaried();
 });
 
-test.each<[title: string, filterOf: (seeded: Seeded) => FindingFilter]>([
+test.each<[title: string, filterOf: (given: typeof seeded) => FindingFilter]>([
+  [
+    "a time at which some were acknowledged, and a breach",
+    ({ acknowledgedAt }) => ({ acknowledgedAt, breachId: 205 }),
+  ],
   ["everything", () => ({})],
   ["what is not acknowledged", () => ({ acknowledged: false })],
   ["what is acknowledged", () => ({ acknowledged: true })],
@@ -79,7 +83,8 @@ test.each<[title: string, filterOf: (seeded: Seeded) => FindingFilter]>([
         (filter.breachId ?? row.breachId) === row.breachId &&
         (filter.domainId ?? row.domainId) === row.domainId &&
         (filter.emailId ?? row.emailId) === row.emailId &&
-        (filter.detectedBefore === undefined || row.firstDetectedAt < filter.detectedBefore)
+        (filter.detectedBefore === undefined || row.firstDetectedAt < filter.detectedBefore) &&
+        (filter.acknowledgedAt ?? row.acknowledgment?.at) === row.acknowledgment?.at
       );
     })
     .map(({ id }) => id);
