@@ -69,6 +69,13 @@ describe("PUT 200", () => {
     expect((await api.get(path)).body).toMatchObject({ grouping: "address", tellOwners: false });
   });
 
+  test("a channel that is by e-mail again does not tell owners by itself", async () => {
+    const { api, path } = await create(email);
+    await api.put(path, { ...defaults, tellOwners: true });
+    for (const form of [slack, email]) await api.patch(path.replace("/options", ""), form);
+    expect((await api.get(path)).body).toEqual(defaults);
+  });
+
   test("a webhook that becomes a Slack channel is discreet, and gets few messages", async () => {
     const { api, path } = await create(webhook);
     await api.put(path, { ...defaults, name: "Hook", grouping: "address", sensitive: "named" });

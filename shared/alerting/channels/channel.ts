@@ -46,17 +46,17 @@ export const wants = (channel: Channel, type: EventType): boolean =>
     scan_error: channel.notifyOnScanError,
   }[type];
 
-/** The options of a channel; what was not set, or does not fit its kind any more, is the default. */
+/** The options of a channel; what was not set is the default of its kind. */
 export const optionsOf = (channel: Channel): AlertOptions => {
-  const { channel: kind, name = null, minSeverity = "low", grouping = "scan", tellOwners = false } = channel;
-  const isWebhook = kind === "webhook";
-  return {
-    name,
-    minSeverity,
-    grouping: isWebhook ? "address" : grouping,
-    sensitive: channel.sensitive ?? (isWebhook ? "named" : "discreet"),
-    tellOwners: kind === "email" && tellOwners,
-  };
+  const isWebhook = channel.channel === "webhook";
+  const {
+    name = null,
+    minSeverity = "low",
+    grouping = isWebhook ? "address" : "scan",
+    sensitive = isWebhook ? "named" : "discreet",
+    tellOwners = false,
+  } = channel;
+  return { name, minSeverity, grouping, sensitive, tellOwners };
 };
 
 /** How a channel is told of the new breaches of a scan. */
@@ -64,8 +64,8 @@ export const groupingIn = (channel: Channel, scanId: number): Grouping =>
   channel.pinned?.scanId === scanId ? channel.pinned.grouping : optionsOf(channel).grouping;
 
 /**
- * The change of a channel that sets these flags, and the form if there is one. Another kind begins with its own defaults of the options
- * whose defaults differ: a webhook's would name people in Slack. A channel that is enabled, or gets another destination, no longer counts as failing.
+ * The change of a channel that sets these flags, and the form if there is one. Another kind begins with the defaults of the options that kinds
+ * have otherwise or not at all: a webhook's would name people in Slack. A channel that is enabled, or gets another destination, no longer counts as failing.
  */
 export const changeOf = (
   before: Channel,
@@ -77,7 +77,7 @@ export const changeOf = (
   remove: [
     ...(hasMoved || flags.isEnabled ? ["failingSince", "isFailureTold"] : []),
     ...(form?.channel === "email" ? ["sealed"] : []),
-    ...(form === undefined || form.channel === before.channel ? [] : ["grouping", "sensitive"]),
+    ...(form === undefined || form.channel === before.channel ? [] : ["grouping", "sensitive", "tellOwners"]),
   ],
 });
 
