@@ -1,6 +1,6 @@
 /** What recipients of alerts by e-mail say about them, and who is asked first. */
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { handler } from "../../functions/change-alert-config/handler.ts";
 import { toContext } from "../../shared/access/api/principal.ts";
 import * as users from "../../shared/access/members/user.ts";
@@ -11,7 +11,13 @@ import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { ask } from "../../shared/alerting/recipients/confirmation.ts";
 import { addresseesOf, find, setConsent } from "../../shared/alerting/recipients/recipient.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { createOrganization, logger, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
+import {
+  createOrganization,
+  logger,
+  onTableRequest,
+  takeMessages,
+  useWorkers,
+} from "../scanning/in-process-workers.ts";
 import { createChannel, webhook } from "./channels.ts";
 import {
   attempt,
@@ -208,6 +214,23 @@ describe("where recipients have to confirm", () => {
     mails.throttled = () => true;
     await ask(org, channelId, logger);
     mails.throttled = () => false;
+    await ask(org, channelId, logger);
+    await ask(org, channelId, logger);
+    expect(mails.received).toEqual(["a@other.example"]);
+  });
+
+  test("whom a worker was about to ask when it died is asked at the next alert", async () => {
+    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
+    vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
+    const org = await createOrganization({});
+    const channelId = await channelTo(org, "a@other.example");
+    const death = onTableRequest('"asked"', "after", async () => {
+      throw new Error("killed");
+    });
+    await ask(org, channelId, logger);
+    expect([death.happened, mails.received]).toEqual([true, []]);
+    vi.setSystemTime(Date.now() + 60_000);
+    onTestFinished(() => void vi.useRealTimers());
     await ask(org, channelId, logger);
     await ask(org, channelId, logger);
     expect(mails.received).toEqual(["a@other.example"]);

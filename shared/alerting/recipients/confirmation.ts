@@ -13,7 +13,7 @@ import * as table from "../../aws/table/table.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import * as channels from "../channels/channel.ts";
 import { asLine } from "../senders/notice.ts";
-import { type Addressee, addresseesOf, mayBeAsked, noteAsked, noteNotAsked, pageUrlOf } from "./recipient.ts";
+import { type Addressee, addresseesOf, claimAsking, endAsking, mayBeAsked, pageUrlOf } from "./recipient.ts";
 
 /** Short, because in an attempt of a delivery the messages to others still have to go out. */
 const askTimeoutMilliseconds = 3_000;
@@ -54,10 +54,10 @@ export const askToConfirm = async (
   if (due.length === 0 || (await takeCopies(org, due.length, mailBudget, now)) !== undefined) return;
   const asked = await Promise.all(
     due.map(async (each) => {
-      if (!(await noteAsked(org, each, now))) return false;
+      if (!(await claimAsking(org, each, now))) return false;
       const result = await send(request(each, name, dashboardUrl), askTimeoutMilliseconds);
       const isTaken = !("failure" in result) || result.retryAfterSeconds === undefined;
-      if (!isTaken) await noteNotAsked(org, each);
+      await endAsking(org, each, isTaken ? now : undefined);
       return isTaken;
     }),
   );

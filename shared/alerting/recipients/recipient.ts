@@ -3,9 +3,10 @@
  * the link with which its reader unsubscribes and confirms.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { condition } from "../../aws/table/condition.ts";
+import { allOf, asRead, condition, exists } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { secondsAfter } from "../../contract/alert-timing.ts";
 import { tokenPattern } from "./recipient-schema.ts";
 
 export type Recipient = {
@@ -17,6 +18,8 @@ export type Recipient = {
   /** When the recipient was last asked to confirm (ISO 8601), and how often. */
   askedAt?: string;
   asked?: number;
+  /** While a worker asks, until when it does at most (ISO 8601). */
+  askingUntil?: string;
 };
 
 /** A recipient as a channel writes the address, and the token of the recipient's link. */
@@ -124,32 +127,36 @@ export const mayBeAsked = ({ askedAt, asked = 0 }: Addressee, now: Date): boolea
   asked < maximumAsked &&
   (askedAt === undefined || now.getTime() - Date.parse(askedAt) > againAfterMilliseconds);
 
+/** Longer than asking takes. */
+const askingSeconds = 10;
+
 /**
- * Notes that a recipient is asked now. Of several that do so at the same time one gets `true`. It is a transaction so that a
- * lost reply does not look like somebody else's note.
+ * Claims that a recipient is asked now. Of several that do so at the same time one gets `true`; if it dies, others may ask a moment later. It is
+ * a transaction so that a lost reply does not look like somebody else's claim.
  */
-export const noteAsked = async (
-  org: number,
-  { email, asked = 0 }: Addressee,
-  now: Date,
-): Promise<boolean> => {
-  const note = {
+export const claimAsking = async (org: number, { email, asked }: Addressee, now: Date): Promise<boolean> => {
+  const isFree = condition("attribute_not_exists(#askingUntil) OR #askingUntil < :now", {
+    now: now.toISOString(),
+  });
+  const claim = {
     update: keys.recipient(org, fingerprint(org, email)),
-    set: { askedAt: now.toISOString(), asked: asked + 1 },
-    if:
-      asked === 0
-        ? condition("attribute_exists(#pk) AND attribute_not_exists(#asked)")
-        : condition("#asked = :asked", { asked }),
+    set: { askingUntil: secondsAfter(now, askingSeconds) },
+    if: allOf(exists, asRead({ asked }), isFree),
   };
-  return (await table.attempt(table.transact([note]))).written;
+  return (await table.attempt(table.transact([claim]))).written;
 };
 
-/** Takes back what `noteAsked` has noted of an addressee as it was before. */
-export const noteNotAsked = async (org: number, { email, asked = 0, askedAt }: Addressee): Promise<void> => {
+/** Ends the claim. `askedAt`: when the recipient was asked, who otherwise may be asked at once. */
+export const endAsking = async (
+  org: number,
+  { email, asked = 0 }: Addressee,
+  askedAt?: Date,
+): Promise<void> => {
   await table.attempt(
     table.update(keys.recipient(org, fingerprint(org, email)), {
-      ...(askedAt === undefined ? { remove: ["asked", "askedAt"] } : { set: { asked, askedAt } }),
-      if: condition("#asked = :asked", { asked: asked + 1 }),
+      ...(askedAt && { set: { askedAt: askedAt.toISOString(), asked: asked + 1 } }),
+      remove: ["askingUntil"],
+      if: exists,
     }),
   );
 };
