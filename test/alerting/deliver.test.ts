@@ -234,7 +234,7 @@ test.each([
   },
 );
 
-test("the other channels are told of one that gives up, once until it delivers again", async () => {
+test("others are told once that a channel gives up, again a day later if it worked", async () => {
   const { org, channelId, deliver, redeliver, row } = await deliveryFor("slack");
   const told = await addOther(org);
   const attempt = async (response: (typeof responses)[number]) => {
@@ -248,7 +248,13 @@ test("the other channels are told of one that gives up, once until it delivers a
   await attempt({ status: 410 });
   expect(await told()).toEqual([sentence]);
   await attempt({ status: 200 });
-  await table.update(keys.channel(org, channelId), { set: { name: "Security" } });
+  await attempt({ status: 404, text: "no_service" });
+  expect([(await channels.get(org, channelId))?.failingSince, await told()]).toEqual([
+    expect.any(String),
+    [sentence],
+  ]);
+  const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
+  await table.update(keys.channel(org, channelId), { set: { failureToldAt: dayAgo, name: "Security" } });
   await attempt({ status: 404, text: "no_service" });
   const named = sentence.replace("its settings", 'the settings of "Security"');
   expect((await told()).toSorted()).toEqual([sentence, named].toSorted());
@@ -292,11 +298,11 @@ test.each([
   await attempt();
   // Another change leaves it as it is.
   await change({ notifyOnScanComplete: false });
-  expect(await channels.get(org, channelId)).toMatchObject({ isFailureTold: true });
+  expect(await channels.get(org, channelId)).toHaveProperty("failureToldAt");
   expect(await noticesOfFailures()).toHaveLength(1);
   await change(await patchOf(change));
-  const { failingSince, isFailureTold } = (await channels.get(org, channelId)) ?? {};
-  expect([failingSince, isFailureTold]).toEqual([undefined, undefined]);
+  const { failingSince, failureToldAt } = (await channels.get(org, channelId)) ?? {};
+  expect([failingSince, failureToldAt]).toEqual([undefined, undefined]);
   await redeliver();
   await attempt();
   expect(await noticesOfFailures()).toHaveLength(2);

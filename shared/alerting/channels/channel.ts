@@ -32,7 +32,8 @@ export type Channel = Flags &
     failingSince?: string;
     /** ISO 8601, exact to the minute; absent before the first delivery. */
     lastDeliveredAt?: string;
-    isFailureTold?: boolean;
+    /** When the other channels were last told that it fails, ISO 8601. */
+    failureToldAt?: string;
     /** The grouping that stays in force until this scan ends, although it was changed meanwhile (options.ts). */
     pinned?: { scanId: number; grouping: Grouping };
   } & StoredForm;
@@ -75,7 +76,7 @@ export const changeOf = (
 ): Change => ({
   set: { ...flags, ...form },
   remove: [
-    ...(hasMoved || flags.isEnabled ? ["failingSince", "isFailureTold"] : []),
+    ...(hasMoved || flags.isEnabled ? ["failingSince", "failureToldAt"] : []),
     ...(form?.channel === "email" ? ["sealed"] : []),
     ...(form === undefined || form.channel === before.channel ? [] : ["grouping", "sensitive", "tellOwners"]),
   ],

@@ -1,17 +1,22 @@
 /**
  * A channel fails from its first failed attempt until an attempt arrives, or people enable it or send it elsewhere. The organization's other
- * channels that want scan errors are told, once until then, when something was due for a day in which nothing arrived, or a delivery is given up.
+ * channels that want scan errors are told, once until then and at most once a day, when something was due for a day in which nothing arrived, or
+ * a delivery is given up.
  */
 import * as queue from "../../aws/queue/queue.ts";
-import { condition, exists } from "../../aws/table/condition.ts";
+import { allOf, asRead, exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { secondsAfter } from "../../contract/alert-timing.ts";
 import { deliveries, raise } from "../deliveries/delivery.ts";
 import { type Channel, describe, list, optionsOf } from "./channel.ts";
 
+/** Of a channel whose deliveries arrive and are given up by turns the others are told again after this time. */
+const againAfterSeconds = 24 * 3600;
+
 /**
- * Call it before the delivery changes: if the process dies in between, the next attempt notes it. `isLasting`: the others are told. What
- * was noted is not written again.
+ * Call it before the delivery changes: if the process dies in between, the next attempt notes it. `isLasting`: the others are told,
+ * unless they were. What was noted is not written again.
  */
 export const noteFailing = async (
   org: number,
@@ -19,21 +24,27 @@ export const noteFailing = async (
   failure: string,
   isLasting: boolean,
 ): Promise<void> => {
-  const { id, failingSince, isFailureTold } = channel;
-  if (isFailureTold || (!isLasting && failingSince !== undefined)) return;
-  const others = isLasting ? (await list(org)).filter((other) => other.id !== id) : [];
+  const { id, failingSince, failureToldAt } = channel;
+  const now = new Date();
+  const at = now.toISOString();
+  const isTold =
+    failureToldAt !== undefined &&
+    (failureToldAt > secondsAfter(now, -againAfterSeconds) || failureToldAt >= (failingSince ?? at));
+  const tells = isLasting && !isTold;
+  if (!tells && failingSince !== undefined) return;
+  const others = tells ? (await list(org)).filter((other) => other.id !== id) : [];
   const { name } = optionsOf(channel);
   const settings = name === null ? "its settings" : `the settings of "${name}"`;
   const error = `Alerts do not reach ${describe(channel)}: ${failure}. Check ${settings}, then send it a test.`;
   const { writes, messages } = await raise(org, others, [{ type: "scan_error", error }]);
-  // A failed condition means that another attempt has written the note, or that the channel was removed.
+  // A failed condition means that another attempt has told the others, or that the channel was removed.
   const { written } = await table.attempt(
     table.transact([
       {
         update: keys.channel(org, id),
-        setOnce: { failingSince: new Date().toISOString() },
-        ...(isLasting && { set: { isFailureTold: true } }),
-        if: condition("attribute_exists(#id) AND attribute_not_exists(#isFailureTold)"),
+        setOnce: { failingSince: at },
+        ...(tells && { set: { failureToldAt: at } }),
+        if: allOf(exists, asRead({ failureToldAt })),
       },
       ...deliveries.writes(org, writes),
     ]),
@@ -58,7 +69,7 @@ export const noteWorking = async (
   await table.attempt(
     table.update(keys.channel(org, id), {
       set: { lastDeliveredAt: new Date(now).toISOString() },
-      remove: ["failingSince", "isFailureTold"],
+      remove: ["failingSince"],
       if: exists,
     }),
   );
