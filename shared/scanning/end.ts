@@ -18,7 +18,7 @@ import { alertsOf, errorMessageOf, failuresOf, finalCounts, reasonOf } from "./f
 import { outcomesOf } from "./outcome.ts";
 import { scans } from "./record.ts";
 import { setWatermarks } from "./set-watermarks.ts";
-import { untold } from "./told-notices.ts";
+import { tellNotices } from "./told-notices.ts";
 import { ending } from "./transitions.ts";
 import { oldestCheckOfUnreached } from "./unreached.ts";
 
@@ -86,7 +86,8 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
     ...(isHeldUp ? [reasonOf.rate_limited] : []),
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
-  const told = await untold(org, allDomains);
+  // In a transaction of its own, since that of the end has no room for one more message to each of 20 channels.
+  await tellNotices(org, allDomains, logger);
   // One after the other: two calls that reserve ids at once meet on one row.
   const gathered = await raiseGathered(
     org,
@@ -94,10 +95,7 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
     alertChannels,
   );
   const [raised, slot] = await Promise.all([
-    delivery.raise(org, alertChannels, [
-      ...alertsOf(scanId, counts, isCompleted, errorMessage),
-      ...(told.text === undefined ? [] : [{ type: "scan_error", error: told.text } as const]),
-    ]),
+    delivery.raise(org, alertChannels, alertsOf(scanId, counts, isCompleted, errorMessage)),
     activity.slot(org),
   ]);
   const status = isCompleted ? "completed" : "failed";
@@ -120,7 +118,6 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
       }),
       ...delivery.deliveries.writes(org, [...gathered.writes, ...raised.writes]),
       ...gathered.others,
-      ...told.writes,
     ]),
   );
   // The first write fails when the scan has lost the lock: it is over, or its organization is being deleted.

@@ -1,8 +1,10 @@
 /**
- * Tells an organization once of each notice about the HIBP plan: with the end of its next scan, whose transaction also writes
- * which notices hold, so that one that ceases to hold and comes back is told again.
+ * Tells an organization once of each notice about the HIBP plan, before the end of its next scan. The same transaction writes which notices
+ * hold, so that one that ceases to hold and comes back is told again.
  */
-import { asRead, type Write } from "../aws/table/condition.ts";
+import type { Logger } from "@aws-lambda-powertools/logger";
+import { tell } from "../alerting/deliveries/tell.ts";
+import { asRead } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
@@ -14,29 +16,32 @@ type ToldRow = { ids?: Set<string> };
 /** A message has room for a few notices; the dashboard shows all. */
 const maximumTexts = 5;
 
-/** What is to be told now, undefined if nothing is; `writes`: what says that it was told, none if nothing has changed. */
-export const untold = async (
+export const tellNotices = async (
   org: number,
   allDomains: readonly Domain[],
-): Promise<{ text: string | undefined; writes: Write[] }> => {
+  logger: Logger,
+): Promise<void> => {
   const key = keys.toldNotices(org);
   const [subscription, row] = await Promise.all([storedSubscription(), table.get<ToldRow>(key)]);
   const told = row?.ids ?? new Set<string>();
   const notices = noticesFor(subscription?.notices ?? [], allDomains);
   const fresh = notices.filter(({ id }) => !told.has(id));
-  if (fresh.length === 0 && told.size === notices.length) return { text: undefined, writes: [] };
+  if (fresh.length === 0 && told.size === notices.length) return;
   const texts = fresh.slice(0, maximumTexts).map(({ text }) => text);
   if (fresh.length > maximumTexts)
     texts.push(`The overview of the dashboard has ${fresh.length - maximumTexts} more such notices.`);
   const ids = new Set(notices.map(({ id }) => id));
-  return {
-    text: fresh.length === 0 ? undefined : texts.join(" "),
-    writes: [
+  const message = fresh.length === 0 ? undefined : await tell(org, texts.join(" "), logger);
+  // A failed condition means that another worker that ends the scan has told them.
+  const { written } = await table.attempt(
+    table.transact([
       {
         update: key,
         ...(ids.size > 0 ? { set: { ids } } : { remove: ["ids"] }),
         if: asRead({ ids: row?.ids }),
       },
-    ],
-  };
+      ...(message?.writes ?? []),
+    ]),
+  );
+  if (written) await message?.send();
 };

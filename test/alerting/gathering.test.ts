@@ -1,5 +1,5 @@
 /** Which messages about new breaches a scan makes, and that each finding is in exactly one message of a channel. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
@@ -371,6 +371,30 @@ describe("gathering for a day or a week", () => {
     expect(endOfWindow("week", at("03T08:00:00.000"))).toEqual(at("09T07:00:00.000"));
     expect(endOfWindow("week", at("09T06:00:00.000"))).toEqual(at("09T07:00:00.000"));
     expect(endOfWindow("week", at("09T07:00:00.000"))).toEqual(at("16T07:00:00.000"));
+  });
+
+  test("in all of 20 channels holds up no scan, whatever else its end tells", async () => {
+    const org = await organizationOf(8, { perBlock: 1 });
+    const everything = { notifyOnScanComplete: true, notifyOnScanError: true };
+    const all: number[] = [];
+    for (let count = 0; count < 20; count++)
+      all.push(await createChannel(org, { grouping: "day" }, undefined, everything));
+    workers.breached[domain] = inBreaches(8, "Alpha");
+    const scanId = await startAndPlan(org);
+    const [first] = await takeMessages("scan-checks");
+    if (first !== undefined) await check(first, invocation());
+    await table.update(keys.subscription(), { set: { notices: [{ id: "ends", text: "The plan ends." }] } });
+    onTestFinished(() => table.update(keys.subscription(), { remove: ["notices"] }));
+    await end(org, scanId, invocation());
+    expect(await readScan(org, scanId)).toMatchObject({ status: "completed" });
+    for (const id of all) {
+      expect((await deliveriesOf(org, id)).map(({ event }) => event.type).toSorted()).toEqual([
+        "gathered",
+        "scan_complete",
+        "scan_error",
+        "scan_error",
+      ]);
+    }
   });
 
   test("several scans make one message until it is under way", async () => {
