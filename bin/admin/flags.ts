@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import * as z from "zod/mini";
 import * as users from "../../shared/access/members/user.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import { text } from "../../shared/contract/text.ts";
 import { valid } from "../../shared/contract/valid.ts";
 import type { Flags } from "./command.ts";
 import { CommandError } from "./error.ts";
@@ -29,9 +28,6 @@ export const parseNumber = (flag: string, value: string | undefined, minimum = 0
   );
 
 export const parseId = (flag: string, flags: Flags): number => parseNumber(flag, flags[flag], 1);
-
-export const parseName = (flag: string, value: string | undefined): string =>
-  parse(flag, text(200).check(z.refine((given) => given.trim() !== "", "must not be empty")), value);
 
 /** Throws unless the flag is left out or is an http or https url. */
 export const expectUrl = (flag: string, value: string | undefined): void => {

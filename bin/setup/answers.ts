@@ -2,11 +2,12 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import * as z from "zod/mini";
+import { organizationName } from "../../shared/access/organizations/organization-schema.ts";
 import { domainName } from "../../shared/monitoring/domains/domain-schema.ts";
 import { refusalOf } from "../../shared/monitoring/domains/refused-names.ts";
 import { emailAddress, writtenAddress } from "../../shared/monitoring/emails/email-schema.ts";
 import { CommandError, wrongUsage } from "../admin/error.ts";
-import { expectUrl, parse, parseName, parsePath } from "../admin/flags.ts";
+import { expectUrl, parse, parsePath } from "../admin/flags.ts";
 import { readContext } from "./context.ts";
 import { ask, isTerminal, Terminated } from "./terminal.ts";
 
@@ -98,7 +99,7 @@ const asked: readonly Question[] = [
   {
     flag: "organization",
     question: "Name of your organization",
-    read: (name) => parseName("organization", name),
+    read: (name) => parse("organization", organizationName, name),
   },
   {
     flag: "user",

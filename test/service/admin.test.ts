@@ -251,6 +251,15 @@ test("a team's name that does not fit into a key of the table is refused", async
   expect(await admin("team list", { org })).toEqual({ teams: [] });
 });
 
+test("names are refused that the API refuses", async () => {
+  const name = "n".repeat(101);
+  const sentence = "must have at most 100 characters.";
+  await expect(admin("org create", { name })).rejects.toThrow(`--name: ${sentence}`);
+  const { id: org } = await admin("org create", { name: " Trimmed ", "scan-every": "never" });
+  expect(await admin("org show", { org })).toMatchObject({ name: "Trimmed" });
+  await expect(admin("key create", { org, label: name })).rejects.toThrow(`--label: ${sentence}`);
+});
+
 test("an organization is deleted only if its name is given", async () => {
   const { id: org } = await admin("org create", { name: "Precious", "scan-every": "never" });
   const others: Record<string, string>[] = [{}, { name: "" }, { name: "precious" }];

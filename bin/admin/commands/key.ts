@@ -1,7 +1,8 @@
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as apiKeys from "../../../shared/access/keys/api-key.ts";
+import { keyLabel } from "../../../shared/access/organizations/organization-schema.ts";
 import type { Commands } from "../command.ts";
-import { findOrganization, notFound, parseId, parseName } from "../flags.ts";
+import { findOrganization, notFound, parse, parseId } from "../flags.ts";
 
 export const keyCommands: Commands = {
   "key create": {
@@ -10,7 +11,7 @@ export const keyCommands: Commands = {
     isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
-      const created = await apiKeys.create(org, parseName("label", flags.label), administrator);
+      const created = await apiKeys.create(org, parse("label", keyLabel, flags.label), administrator);
       return { ...shown(created), key: created.key };
     },
   },

@@ -7,7 +7,7 @@ import {
   billingStatus,
 } from "../../../shared/access/billing/billing-schema.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
-import { scanFrequency } from "../../../shared/access/organizations/organization-schema.ts";
+import { organizationName, scanFrequency } from "../../../shared/access/organizations/organization-schema.ts";
 import { schedule, unschedule } from "../../../shared/access/organizations/scan-schedule.ts";
 import { defaultMailBudget, type MailBudget } from "../../../shared/aws/mail/budget.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
@@ -20,7 +20,6 @@ import {
   oneOf,
   parse,
   parseId,
-  parseName,
   parseNumber,
   parsePath,
   parseTime,
@@ -58,7 +57,7 @@ export const orgCommands: Commands = {
       };
       const status = parse("billing", billingStatus, flags.billing ?? "active");
       const input = {
-        name: parseName("name", flags.name),
+        name: parse("name", organizationName, flags.name),
         billing: { ...withStatus(paid, status, new Date()), ...billingTerms(flags) },
         scanEvery: parse("scan-every", scanFrequency, flags["scan-every"] ?? "day"),
       };

@@ -1,11 +1,11 @@
 import * as users from "../../../shared/access/members/user.ts";
-import { role } from "../../../shared/access/organizations/organization-schema.ts";
+import { personName, role } from "../../../shared/access/organizations/organization-schema.ts";
 import * as links from "../../../shared/access/sign-in/link.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
-import { findOrganization, findUser, notFound, oneOf, parse, parseId, parseName } from "../flags.ts";
+import { findOrganization, findUser, notFound, oneOf, parse, parseId } from "../flags.ts";
 
 export const userCommands: Commands = {
   "user create": {
@@ -22,7 +22,7 @@ export const userCommands: Commands = {
       const email = parse("email", emailAddress, flags.email);
       const input = {
         email,
-        name: flags.name === undefined ? null : parseName("name", flags.name),
+        name: flags.name === undefined ? null : parse("name", personName, flags.name),
         role: parse("role", role, flags.role ?? "admin"),
       };
       const user = await users.create(org, input);
