@@ -37,25 +37,20 @@ export type Contents = { bytes: number; sources: Record<string, number> };
  * Bundles the `functions/<folder>/handler.ts` of each function into `<directory>/<folder>/index.js`, and the
  * dashboard's page into the folder of the function that serves it. Beside each bundle is a file with the licenses of the packages
  * in it. The same sources give the same bytes, wherever
- * the checkout is. What is in each bundle is in `<directory>/contents.json`, as `Contents` by folder. Throws if a handler is missing
- * or does not build.
+ * the checkout is. Throws if a handler is missing or does not build.
  */
 export async function bundleFunctions(directory: string): Promise<Bundles> {
   const absolute = resolve(directory);
-  const contents = await writeBundles(absolute);
-  await writeFile(join(absolute, "contents.json"), JSON.stringify(contents));
+  await writeBundles(absolute);
   return (folder) => Code.fromAsset(join(absolute, folder));
 }
 
-/** Bundles some functions as `bundleFunctions` does all, and returns by folder what is in each bundle. */
-export async function writeBundles(
-  directory: string,
-  some: readonly string[] = folders,
-): Promise<Record<string, Contents>> {
+/** Bundles as `bundleFunctions` does, and returns by folder what is in each bundle. */
+export async function writeBundles(directory: string): Promise<Record<string, Contents>> {
   const { metafile } = await build({
     absWorkingDir: project,
     entryPoints: Object.fromEntries(
-      some.map((folder) => [`${folder}/index`, `functions/${folder}/handler.ts`]),
+      folders.map((folder) => [`${folder}/index`, `functions/${folder}/handler.ts`]),
     ),
     outdir: directory,
     bundle: true,
@@ -81,10 +76,10 @@ export async function writeBundles(
     metafile: true,
   });
   // Without it, Node.js would take the package.json of this project, which says that files are ES modules.
-  for (const folder of some) {
+  for (const folder of folders) {
     await writeFile(join(directory, folder, "package.json"), '{ "type": "commonjs" }\n');
   }
-  if (some.includes("serve-dashboard")) await bundlePage(join(directory, "serve-dashboard", "page"));
+  await bundlePage(join(directory, "serve-dashboard", "page"));
   const contents: Record<string, Contents> = Object.fromEntries(
     Object.values(metafile.outputs).map(({ entryPoint = "", bytes, inputs }) => [
       entryPoint.split("/")[1],

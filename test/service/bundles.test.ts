@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { type Contents, folders, writeBundles } from "../../lib/bundle.ts";
+import { afterAll, describe, expect, inject, test } from "vitest";
+import { folders, writeBundles } from "../../lib/bundle.ts";
 import { noticesOf } from "../../lib/notices.ts";
 
 /** Of cold starts with twice this much, docs/decisions/0021-bundles.md no longer holds. */
@@ -13,7 +13,9 @@ const mostKibibytes = 600;
 const project = join(import.meta.dirname, "..", "..");
 /** Those of the shared service. */
 const directory = join(inject("assembly"), "bundles");
-const bundles: Record<string, Contents> = JSON.parse(readFileSync(join(directory, "contents.json"), "utf8"));
+const again = mkdtempSync(join(tmpdir(), "bundles-"));
+afterAll(() => rmSync(again, { recursive: true }));
+const bundles = await writeBundles(again);
 
 const licensesIn = (folder: string): string => readFileSync(join(directory, folder, "licenses.txt"), "utf8");
 
@@ -40,12 +42,8 @@ describe.each(folders)("the bundle of %s", (folder) => {
   });
 });
 
-test("the sources give the same bundles again, byte by byte, also some of them alone", async () => {
-  const again = mkdtempSync(join(tmpdir(), "bundles-"));
-  onTestFinished(() => rmSync(again, { recursive: true }));
-  const some = ["authorize", "plan-scan", "serve-dashboard"];
-  await writeBundles(again, some);
-  for (const folder of some) {
+test("the sources give the same bundles again, byte by byte", () => {
+  for (const folder of folders) {
     const [first, second] = [directory, again].map((made) =>
       readFileSync(join(made, folder, "index.js"), "utf8"),
     );
