@@ -5,7 +5,7 @@
  */
 import { type ExecFileSyncOptions, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { CommandError, wrongUsage } from "./admin/error.ts";
@@ -49,7 +49,8 @@ const run = (program: string, args: string[], options: ExecFileSyncOptions = {})
 const release = (given: [name: string, value: string][]): void => {
   const { version } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
   const name = `breach-monitor-${version}`;
-  const directory = join(project, "release");
+  // Beside the former release, which stays if this one fails.
+  const directory = join(project, "cdk.out", "release");
   const content = join(directory, name);
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(content, { recursive: true });
@@ -81,6 +82,8 @@ const release = (given: [name: string, value: string][]): void => {
     .update(readFileSync(join(directory, archive)))
     .digest("hex");
   writeFileSync(join(directory, `${archive}.sha256`), `${hash}  ${archive}\n`);
+  rmSync(join(project, "release"), { recursive: true, force: true });
+  renameSync(directory, join(project, "release"));
   console.log(`release/${archive}\nSHA-256 ${hash}`);
 };
 
