@@ -1,7 +1,6 @@
 /** People and workers of one organization at once, on a table as slow as DynamoDB. */
 
 import { expect, test } from "vitest";
-import { undisturbed } from "../../local/dynamodb/behaviour.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as log from "../../shared/access/activity/log.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
@@ -44,7 +43,7 @@ const latency = { read: 4, write: 8, transaction: 30 };
 const breached = Object.fromEntries(
   Array.from({ length: breachedCount }, (_, index): [number, string[]] => [16 * index, breaches]),
 );
-useWorkers({ breached: { [domainName]: breached } }, { ...undisturbed, latency });
+useWorkers({ breached: { [domainName]: breached } }, { latency });
 
 /** Counts the tries of each transaction. */
 const watchTries = (): (() => number[]) => {

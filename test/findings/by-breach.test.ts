@@ -1,6 +1,5 @@
 /** The dashboard's filter by breach, on a table whose indexes lag as DynamoDB's do. */
 import { beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { undisturbed } from "../../local/dynamodb/behaviour.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
@@ -19,7 +18,7 @@ const lagMilliseconds = 400;
 /** As many as a transaction takes with the counters of their blocks. */
 const findingsPerTransaction = 90;
 
-useEngine({ ...undisturbed, indexLag: lagMilliseconds });
+useEngine({ indexLag: lagMilliseconds });
 beforeAll(async () => {
   for (const id of [1, 2]) {
     await table.put({ ...keys.breach(id), ...breachOf({ name: `Breach${id}` }), id });

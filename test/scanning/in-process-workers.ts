@@ -4,7 +4,6 @@
  */
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { invocation, logger, startQueues, takeMessages } from "../../bench/in-process.ts";
-import { type BehaviourSettings, undisturbed } from "../../local/dynamodb/behaviour.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import type { Message, QueueName } from "../../shared/contract/messages.ts";
@@ -22,7 +21,7 @@ import { plan } from "../../shared/scanning/plan.ts";
 import { scans } from "../../shared/scanning/record.ts";
 import { start } from "../../shared/scanning/start.ts";
 import * as accounts from "../access/organizations/accounts.ts";
-import { startEngine } from "../aws/table/engine.ts";
+import { type Disturbance, startEngine } from "../aws/table/engine.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
 import { reply, startUpstream, type UpstreamServer } from "../monitoring/hibp/upstream-server.ts";
 
@@ -47,10 +46,7 @@ type Answers = {
 export type Workers = Answers & { upstream: UpstreamServer };
 
 /** Starts engine, queues and HIBP server before the tests of a file and stops them after. */
-export const useWorkers = (
-  answers: Partial<Answers> = {},
-  behaviour: BehaviourSettings = undisturbed,
-): Workers => {
+export const useWorkers = (answers: Partial<Answers> = {}, disturbance?: Disturbance): Workers => {
   const ofEachTest = { catalog: [], plan: {}, failureOf: () => undefined, latencyMilliseconds: 0 };
   const initial = { breached: {}, accounts: {}, ...ofEachTest, ...answers };
   const workers = { ...initial } as Workers;
@@ -63,7 +59,7 @@ export const useWorkers = (
   };
   const stops: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
-    const engine = await startEngine(behaviour);
+    const engine = await startEngine(disturbance);
     stops.push(engine.stop);
     workers.upstream = await startUpstream();
     stops.push(workers.upstream.stop);

@@ -1,25 +1,32 @@
+import type { Readable } from "node:stream";
 import { type ConsumedCapacity, CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll } from "vitest";
-import { type BehaviourSettings, undisturbed } from "../../../local/dynamodb/behaviour.ts";
+import {
+  type BehaviourSettings,
+  openBehaviour,
+  type Send,
+  undisturbed,
+} from "../../../local/dynamodb/behaviour.ts";
 import { startEngine as startInMemory } from "../../../local/dynamodb/engine.ts";
-import { startBehavingDynamodb } from "../../../local/harness/behaving-dynamodb.ts";
 import { wire } from "../../../shared/aws/table/clients.ts";
 import { breachIndex, dueIndex } from "../../../shared/aws/table/keys.ts";
 import { type Command, intercept } from "./intercept.ts";
 
 export type Engine = { url: string; stop: () => Promise<void> };
 
+/** Beside conflicts, which there always are. Replies get lost where a test intercepts them (intercept.ts). */
+export type Disturbance = Partial<Pick<BehaviourSettings, "latency" | "indexLag">>;
+
 /**
  * Starts a DynamoDB engine in memory with an empty table of this service's shape, and points the SDK's
  * environment variables and TABLE_NAME at it. When AWS_ENDPOINT_URL_DYNAMODB is set, that engine is used
- * instead, for example DynamoDB Local. Conflicts are as on AWS; `settings` add latency, lost replies and lag.
+ * instead, for example DynamoDB Local. To the product's client transactions conflict as on AWS.
  */
-export const startEngine = async (settings: BehaviourSettings = undisturbed): Promise<Engine> => {
+export const startEngine = async (disturbance: Disturbance = {}): Promise<Engine> => {
   const tableName = `test-${process.pid}-${Date.now()}`;
   const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   const engine = given === undefined ? await startInMemory(undefined) : undefined;
-  const behaving = await startBehavingDynamodb(given ?? (engine?.endpoint as string), settings);
-  const { url } = behaving;
+  const url = given ?? (engine?.endpoint as string);
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: url,
     AWS_REGION: "us-east-1",
@@ -30,11 +37,10 @@ export const startEngine = async (settings: BehaviourSettings = undisturbed): Pr
   await createTable(tableName);
   // The engine checks no signature, and making them takes a fifth of a test's time.
   Object.assign(wire().config, { signer: async () => ({ sign }) });
+  putBehaviourBefore(disturbance);
   return {
     url,
     stop: async () => {
-      await behaving.close();
-      if (given !== undefined) process.env.AWS_ENDPOINT_URL_DYNAMODB = given;
       if (engine === undefined) return;
       delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
       await engine.close();
@@ -49,11 +55,35 @@ const sign = async <R extends { headers: Record<string, string> }>(request: R): 
   return request;
 };
 
+type Sent = { request: { headers: Record<string, string>; body: Uint8Array | string } };
+type Received = { response: { statusCode: number; headers: object; body: Readable | Buffer } };
+
+/** Within the client, around each try of a request: a server of its own would take a fifth of a test's time. */
+const putBehaviourBefore = (disturbance: Disturbance): void => {
+  const behave = openBehaviour({ ...undisturbed, ...disturbance }, () => ["pk", "sk"]);
+  const middleware =
+    (next: (sent: Sent) => Promise<Received>) =>
+    async ({ request, ...sent }: Sent): Promise<Received> => {
+      const [service, own = ""] = String(request.headers["x-amz-target"]).split(".");
+      const send: Send = async (body, operation = own) => {
+        const changed = { "x-amz-target": `${service}.${operation}`, "content-length": String(body.length) };
+        const headers = { ...request.headers, ...changed };
+        const { response } = await next({ ...sent, request: { ...request, headers, body } });
+        const chunks = await (response.body as Readable).toArray();
+        return { status: response.statusCode, headers: {}, body: Buffer.concat(chunks) };
+      };
+      const bytes = Buffer.from(request.body);
+      const { status, headers, body } = await behave(own, JSON.parse(bytes.toString()), bytes, send);
+      return { response: { statusCode: status, headers, body } };
+    };
+  wire().middlewareStack.add(middleware as never, { step: "deserialize", priority: "low" });
+};
+
 /** Starts an engine, as `startEngine` does, before the tests of a file, and stops it after them. */
-export const useEngine = (settings?: BehaviourSettings): void => {
+export const useEngine = (disturbance?: Disturbance): void => {
   let engine: Engine;
   beforeAll(async () => {
-    engine = await startEngine(settings);
+    engine = await startEngine(disturbance);
   });
   afterAll(() => engine.stop());
 };
