@@ -65,9 +65,8 @@ test("an answer of 20 MB about a domain is compared with its monitored addresses
   for (let index = 0; index < 50_000; index++) {
     hibp.accounts[`user${index}@${large}`] = ["Alpha", "Beta", ...Array(60).fill("Alpha")];
   }
-  hibp.requests = [];
   expect(await scan(api)).toMatchObject({ status: "completed", scannedEmails: 3, newBreachesFound: 4 });
-  const asked = hibp.requests.map(({ path }) => path).filter((path) => path.startsWith("breached"));
+  const asked = hibp.requests.map(({ path }) => path).filter((path) => path.includes(large));
   expect(asked).toEqual([`breacheddomain/${large}`]);
   hibp.accounts = {};
 });

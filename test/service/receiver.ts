@@ -35,9 +35,9 @@ export const receivedAt = async (url: string): Promise<Received[]> => {
   return kept.map(({ at, headers, body }) => ({ at, headers, body: Buffer.from(body, "base64") }));
 };
 
-/** Waits until an inbox holds exactly `count` requests, and gives them. */
+/** Waits until an inbox holds `count` requests, and gives them. A request that is delivered twice makes one more. */
 export const waitForRequests = (inbox: string, count: number): Promise<Received[]> =>
   eventually(
     () => receivedAt(inbox),
-    (received) => received.length === count,
+    (received) => received.length >= count,
   );
