@@ -59,16 +59,14 @@ test("a scan before the HIBP key is stored fails, one after it finds", async () 
 
 test("an answer of 20 MB about a domain is compared with its monitored addresses", async () => {
   const { domainId, api } = await createOrganization({}, { domain: large, apiUrl: service.apiUrl });
-  for (const alias of ["user7", "user49999", "clean"]) {
+  for (const alias of ["user7", "user4999", "clean"]) {
     expect((await api.post("/emails", { email: `${alias}@${large}`, domainId })).status).toBe(201);
   }
-  for (let index = 0; index < 50_000; index++) {
-    hibp.accounts[`user${index}@${large}`] = ["Alpha", "Beta", ...Array(60).fill("Alpha")];
-  }
+  const names = ["Alpha", "Beta", ...Array(600).fill("Alpha")];
+  for (let index = 0; index < 5_000; index++) hibp.accounts[`user${index}@${large}`] = names;
   expect(await scan(api)).toMatchObject({ status: "completed", scannedEmails: 3, newBreachesFound: 4 });
   const asked = hibp.requests.map(({ path }) => path).filter((path) => path.includes(large));
   expect(asked).toEqual([`breacheddomain/${large}`]);
-  hibp.accounts = {};
 });
 
 describe("behind a trusted proxy", () => {
