@@ -28,6 +28,22 @@ export function setQuery(changes: QueryValues): void {
   follow();
 }
 
+const over = "over";
+
+/** As `setQuery`, for what lies over the page until `leaveOver` removes it from the query. */
+export function openOver(changes: QueryValues): void {
+  history.pushState(over, "", changed(place.value, changes));
+  follow();
+}
+
+/** Goes back to what is below, so that Back then leads to where people came from. Whoever opened a link has been nowhere before. */
+export function leaveOver(changes: QueryValues): void {
+  const isAbove = history.state === over;
+  // At once: going back takes the browser a moment.
+  replace(changed(place.value, changes));
+  if (isAbove) history.back();
+}
+
 /** As `setQuery`, without a way back: of what changes letter by letter, Back undoes all. */
 export const refineQuery = (changes: QueryValues): void => replace(changed(place.value, changes));
 

@@ -103,8 +103,22 @@ describe("Findings", () => {
     const { page, user } = await signInTo(organization);
     await go(page, "Findings");
     const row = page.getByRole("row").filter({ hasText: "Example Shop" });
-    await row.getByRole("button", { name: "ada@demo.example" }).click();
+    const open = () => row.getByRole("button", { name: "ada@demo.example" }).click();
     const details = page.getByRole("dialog", { name: "ada@demo.example in Example Shop (invented)" });
+    // Back closes the details, and does not open again those that were closed.
+    await open();
+    await details.waitFor();
+    await page.goBack();
+    await details.waitFor({ state: "detached" });
+    await open();
+    await details.waitFor();
+    await page.keyboard.press("Escape");
+    await details.waitFor({ state: "detached" });
+    await expect.poll(() => page.evaluate("navigation.canGoForward")).toBe(true);
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: "E-mails" }).waitFor();
+    await page.goForward();
+    await open();
     await details.getByText("the online shop Example Shop left a backup of its customer").waitFor();
     expect(await details.locator("a[href='https://shop.example']").count()).toBe(0);
     expect(await details.innerText()).not.toMatch(/<\/?a\b|href/);
@@ -115,7 +129,7 @@ describe("Findings", () => {
     await dialog.waitFor({ state: "detached" });
     await row.waitFor({ state: "detached" });
     await page.getByLabel("State").selectOption("Acknowledged");
-    await row.getByRole("button", { name: "ada@demo.example" }).click();
+    await open();
     await details.getByText("<script>alert(1)</script> is text").waitFor();
     await details.getByText(user.email).waitFor();
     await details.getByRole("link", { name: "Link to this finding" }).click();
@@ -123,5 +137,7 @@ describe("Findings", () => {
       .getByRole("heading", { level: 1, name: "ada@demo.example in Example Shop (invented)" })
       .waitFor();
     await page.getByText("<script>alert(1)</script> is text").waitFor();
+    await page.getByRole("link", { name: "This address" }).click();
+    await page.getByRole("heading", { level: 1, name: "ada@demo.example" }).waitFor();
   });
 });

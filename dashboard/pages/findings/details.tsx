@@ -64,9 +64,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
       <Advice advice={breach.advice} />
       <p class="links">
         <a href={addressOf(`/breaches/${breach.id}`)}>This breach</a>
-        <a href={addressOf("/findings", { acknowledged: anyState, emailId: finding.emailId })}>
-          All findings of this address
-        </a>
+        <a href={addressOf(`/emails/${finding.emailId}`)}>This address</a>
       </p>
     </>
   );

@@ -12,7 +12,7 @@ import { severityChoices } from "../../components/severity.tsx";
 import { useAction } from "../../components/use-action.ts";
 import type { Data } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
-import { place, setQuery } from "../../router.ts";
+import { leaveOver, openOver, place, setQuery } from "../../router.ts";
 import { number } from "../../text/words.ts";
 import { ask } from "./acknowledge.tsx";
 import { columns } from "./columns.tsx";
@@ -26,6 +26,9 @@ const states = [
   { value: "true", label: "Acknowledged" },
   { value: anyState, label: "Any" },
 ];
+
+/** Of all that match. */
+const stateNames: Record<string, string> = { true: "acknowledged", false: "open", [anyState]: "in all" };
 
 /** A request names at most so many findings by their ids. */
 const mostChosen = 1000;
@@ -75,11 +78,17 @@ export function FindingList({ filters, data, heading }: ListProps) {
       ask(show, isAll ? matchingOf(filters, isReopening) : chosenOf(chosenOnes, isReopening), isReopening),
     );
   const details = shown.find(({ id }) => String(id) === place.value.query.finding);
-  const setDetails = (finding: number | undefined): void =>
-    setQuery({ finding, offset: place.value.query.offset });
+  const { offset } = place.value.query;
+  const closeDetails = (): void => leaveOver({ finding: undefined, offset });
   const isOfBreach = heading !== undefined;
   const shownColumns = useMemo(
-    () => [column, ...columns(({ id }) => setDetails(id), { isOfBreach, isOpen })],
+    () => [
+      column,
+      ...columns(({ id }) => openOver({ finding: id, offset: place.value.query.offset }), {
+        isOfBreach,
+        isOpen,
+      }),
+    ],
     [column, isOfBreach, isOpen],
   );
   return (
@@ -88,6 +97,11 @@ export function FindingList({ filters, data, heading }: ListProps) {
         {isOfBreach && (
           <>
             <h2>{heading}</h2>
+            {value && (
+              <span class="muted">
+                {number(total)} {stateNames[filters.acknowledged ?? anyState]}
+              </span>
+            )}
             <span class="space" />
           </>
         )}
@@ -158,9 +172,9 @@ export function FindingList({ filters, data, heading }: ListProps) {
       {details !== undefined && (
         <FindingDetails
           finding={details}
-          onClose={() => setDetails(undefined)}
+          onClose={closeDetails}
           onChanged={() => {
-            setDetails(undefined);
+            closeDetails();
             reload();
           }}
         />
