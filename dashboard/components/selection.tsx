@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { number } from "../text/words.ts";
 import { Button } from "./button.tsx";
+import { say } from "./status.tsx";
 import type { Column } from "./table.tsx";
 
 type Options<Row> = {
@@ -34,6 +35,7 @@ export function useSelection<Row extends { id: number }>({ shown, labelOf, most,
     for (const id of some) {
       if (!isOn) next.delete(id);
       else if (next.size < most) next.add(id);
+      else if (!next.has(id)) say(`At most ${number(most)} can be selected one by one.`);
     }
     select({ belongsTo, chosen: next, isAll });
   };

@@ -11,7 +11,7 @@ const message = signal<Message | undefined>(undefined);
 
 /**
  * Says that something was done: on the screen for a while, until people go to another page, and to screen readers. What it offers
- * stays for ten seconds.
+ * stays for ten seconds, wherever they go.
  */
 export function say(text: string, offer?: Offer): void {
   const id = (message.value?.id ?? 0) + 1;
@@ -25,8 +25,8 @@ export function say(text: string, offer?: Offer): void {
 }
 
 export function Status() {
-  const said = message.value?.move === moves.value ? message.value : undefined;
-  const { offer } = said ?? {};
+  const { offer, move } = message.value ?? {};
+  const said = offer || move === moves.value ? message.value : undefined;
   const take = (): void => {
     message.value = undefined;
     offer?.act();

@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { asFailure, isAbort } from "../api/client.ts";
 import type { Failure } from "../api/failure.ts";
@@ -10,13 +11,20 @@ export type Data<Value> = {
   reload: () => void;
 };
 
+const changes = signal(0);
+
+/** Loads everything again that is shown: it was changed from another page. */
+export const reloadAll = (): void => {
+  changes.value += 1;
+};
+
 /** Loads when the component appears and whenever `key` changes; what is not wanted any more is aborted. */
 export function useData<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>): Data<Value> {
   const [{ loaded, ...state }, setState] = useState<
     Pick<Data<Value>, "value" | "failure"> & { loaded?: string }
   >({ value: undefined, failure: undefined });
   const [round, setRound] = useState(0);
-  const wanted = `${round} ${key}`;
+  const wanted = `${changes.value} ${round} ${key}`;
   useEffect(() => {
     const abort = new AbortController();
     load(abort.signal).then(

@@ -131,6 +131,16 @@ describe("acknowledging findings", () => {
     isClosed.resolve();
     await page.getByText(`Acknowledged ${total} findings.`).waitFor();
     await page.getByText(`All ${total} handled.`).waitFor();
+
+    // Undo goes along to another page, which is right at the end, too.
+    const openFindings = page.locator(".figures .big");
+    await page.route("**/api/v1/breaches/reopenings", async (route) => {
+      await openFindings.filter({ hasText: /^0$/ }).waitFor();
+      await route.continue();
+    });
+    await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await openFindings.filter({ hasText: String(total) }).waitFor();
   });
 
   test("all matching means those of now, also where the browser's clock is a day behind", async () => {

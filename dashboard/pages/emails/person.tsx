@@ -150,10 +150,10 @@ function Findings({ email: { id, breachCount, lastScannedAt, findings } }: { ema
       ) : (
         <Table caption="findings" columns={columns} rows={findings} />
       )}
-      {breachCount > findings.length && (
+      {findings.length > 0 && (
         <p>
           <a href={addressOf("/findings", { emailId: id, acknowledged: anyState })}>
-            All {number(breachCount)} findings
+            {breachCount > findings.length && `All ${number(breachCount)}: `}Acknowledge or reopen them
           </a>
         </p>
       )}

@@ -4,6 +4,7 @@ import { type Ends, FormDialog, type Show } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Progress as ProgressBar } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
+import { reloadAll } from "../../components/use-data.ts";
 import { count } from "../../text/words.ts";
 import { change, type Progress, partlyDone, type Selection, undo } from "./requests.ts";
 
@@ -24,6 +25,20 @@ export async function ask(
   const selection = await selected;
   if (selection.total === 0) say(`None of them is ${isReopening ? "acknowledged" : "open"}.`);
   else show((ends) => <AcknowledgeDialog {...ends} selection={selection} isReopening={isReopening} />);
+}
+
+function offerUndo(selection: Selection, done: number, acknowledgedAt?: string): void {
+  const act = async (): Promise<void> => {
+    say("Reopening …");
+    try {
+      say(`Reopened ${count((await undo(selection, acknowledgedAt)).done, "finding")}.`);
+    } catch (error) {
+      say(`Not everything was reopened: ${asFailure(error).message}`);
+    }
+    reloadAll();
+  };
+  const offer = selection.isOpen ? { name: "Undo", act: () => void act() } : undefined;
+  say(`Acknowledged ${count(done, "finding")}.`, offer);
 }
 
 type Properties = Ends & {
@@ -47,10 +62,10 @@ function AcknowledgeDialog({ selection, isReopening, ...ends }: Properties) {
       if (isReopening) return `Reopened ${count((await change(selection, options)).done, "finding")}.`;
       if (id !== undefined) {
         await call("POST /v1/breaches/acknowledge", { body: { id, resolution, reason } });
-        offerUndo(1);
+        offerUndo(selection, 1);
       } else {
         const { done, createdAt } = await change(selection, { ...options, resolution });
-        offerUndo(done, createdAt);
+        offerUndo(selection, done, createdAt);
       }
       return undefined;
     } catch (error) {
@@ -58,20 +73,6 @@ function AcknowledgeDialog({ selection, isReopening, ...ends }: Properties) {
       if (asFailure(error).code === partlyDone) ends.onDone();
       throw error;
     }
-  };
-
-  const offerUndo = (done: number, acknowledgedAt?: string): void => {
-    const act = async (): Promise<void> => {
-      say("Reopening …");
-      try {
-        say(`Reopened ${count((await undo(selection, acknowledgedAt)).done, "finding")}.`);
-      } catch (error) {
-        say(`Not everything was reopened: ${asFailure(error).message}`);
-      }
-      ends.onDone();
-    };
-    const offer = selection.isOpen ? { name: "Undo", act: () => void act() } : undefined;
-    say(`Acknowledged ${count(done, "finding")}.`, offer);
   };
 
   const name = isReopening ? "Reopen" : "Acknowledge";
