@@ -1,4 +1,4 @@
-import { absent, allOf, condition, type Write } from "../../aws/table/condition.ts";
+import { absent, allOf, asRead, condition, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -166,9 +166,6 @@ const anotherAdmin = async (org: number, user: User): Promise<Write[]> => {
   return [{ check: keys.user(org, other.id), if: isAdmin }];
 };
 
-/** Nothing of what the change relies on has changed since the user was read. */
-const asRead = ({ role }: User) => condition("#removed = :no AND #role = :was", { no: false, was: role });
-
 /**
  * Changes a user's role or name. A change that changes nothing is not logged. Refuses `memberNotFound` and
  * `lastAdmin`.
@@ -189,7 +186,11 @@ export const change = (
     const summary =
       role === user.role ? `Renamed the member ${user.email}` : `Made ${user.email} ${nounOf(role)}`;
     await table.transact([
-      { update: keys.user(org, id), set: { role, name }, if: asRead(user) },
+      {
+        update: keys.user(org, id),
+        set: { role, name },
+        if: asRead({ removed: false, role: user.role, name: user.name }),
+      },
       ...check,
       ...activity.writes(org, slot, { action: "member.updated", summary, actor }),
     ]);
@@ -212,7 +213,12 @@ export const remove = async (
     const check = force ? [] : await anotherAdmin(org, user);
     const slot = log && (await activity.slot(org));
     await table.transact([
-      { update: keys.user(org, id), set: { removed: true }, remove: ["passkeys"], if: asRead(user) },
+      {
+        update: keys.user(org, id),
+        set: { removed: true },
+        remove: ["passkeys"],
+        if: asRead({ removed: false, role: user.role }),
+      },
       { delete: keys.signInAddress(user.email, org) },
       ...check,
       ...(log && slot

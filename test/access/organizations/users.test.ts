@@ -54,6 +54,14 @@ describe("the last admin", () => {
 });
 
 describe("a change of a user", () => {
+  test("of the name and one of the role at the same time are both kept", async () => {
+    const { org, ids } = await createWith("admin", "admin");
+    const [, id = 0] = ids;
+    const changes = [{ name: "Ada" }, { role: "member" }] as const;
+    await Promise.all(changes.map((change) => users.change(org, id, change, administrator)));
+    expect(await users.get(org, id)).toMatchObject({ name: "Ada", role: "member" });
+  });
+
   test("is logged once, and one that changes nothing is not", async () => {
     const { org, ids } = await createWith("admin", "member");
     const [, id = 0] = ids;
