@@ -97,7 +97,7 @@ test.each([
   expect(await takeCopies(org, 18, mailBudget, new Date())).toBeUndefined();
   const messages = await raiseFew(org, await createChannel(org), [single, error]);
   for (const message of messages) await attempt(message);
-  expect(mails.subjects).toEqual([expect.stringMatching(/^A message about breach monitoring/)]);
+  expect(mails.subjects).toEqual([expect.stringMatching(/^Measured/)]);
   const [waiting] = await deliveries.getMany(
     org,
     messages.map(({ deliveryId }) => deliveryId),

@@ -167,7 +167,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
 
   test("of a scan tells the counts or the problem, and leads to the scans", () => {
     expect(render(scanComplete).text).toContain(
-      "Checked 99,995 of 100,000 monitored e-mail addresses. New breaches found: 3. Addresses that could not be checked: 5.",
+      "Checked 99,995 of 100,000 monitored e-mail addresses. New findings: 3. Addresses that could not be checked: 5.",
     );
     expect(render(scanError).text).toContain("could not be scanned & <will> be retried");
     expect(render(scanError).html).toContain("could not be scanned &amp; &lt;will&gt; be retried");
@@ -178,11 +178,13 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     }
   });
 
-  test("of a channel that fails says so in its subject, and leads to the overview", () => {
+  test("of a problem says so in its subject, of a failing channel leads to the overview", () => {
     const error = "Alerts do not reach the Slack alert channel 4: HTTP 404. Check its settings.";
     const { subject, text } = render(scanErrorOf(error), "Acme", dashboardUrl);
     expect(subject).toBe("Alerts do not reach the Slack alert channel 4 (Acme)");
     expect(text).toContain(`\n\nHTTP 404. Check its settings.\n\nSee the overview: ${dashboardUrl}/\n`);
+    const whole = "No active emails on verified domains were left to scan";
+    expect(render(scanErrorOf(whole)).subject).toMatch(whole);
   });
 });
 

@@ -80,7 +80,7 @@ describe("the list", () => {
       lastAttemptAt: timestamp,
       nextAttemptAt: null,
       failureReason: null,
-      title: "This is a test of the alert channel, sent by an administrator. No scan had a problem.",
+      title: "This is a test of the alert channel, sent by hand. No scan had a problem.",
       owner: null,
       waitsFor: null,
       lastResponse: { status: 204, durationMs: expect.any(Number), body: "" },

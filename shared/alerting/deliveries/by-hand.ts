@@ -16,7 +16,7 @@ import { scheduleAgain } from "./transitions.ts";
  */
 const testEvent: AlertEvent = {
   type: "scan_error",
-  error: "This is a test of the alert channel, sent by an administrator. No scan had a problem.",
+  error: "This is a test of the alert channel, sent by hand. No scan had a problem.",
 };
 
 /**

@@ -55,6 +55,7 @@ const maximumName = 200;
 const maximumTitle = 200;
 const maximumDomain = 253;
 const maximumDetail = 1000;
+const maximumHeadline = 100;
 
 export const noticeOf = (report: Report, { organizationName, dashboardUrl }: NoticeContext): Notice => {
   const name = asLine(organizationName, maximumOrganization);
@@ -106,7 +107,7 @@ const wordsFor = ({ event, exposure, scanId }: Report, dashboardUrl: string | un
             : "A scan is complete",
         lead:
           `Checked ${shown(scannedCount)} of ${shown(totalEmails)} monitored e-mail addresses. ` +
-          `New breaches found: ${shown(newBreachCount)}. Addresses that could not be checked: ${shown(failedCount)}.`,
+          `New findings: ${shown(newBreachCount)}. Addresses that could not be checked: ${shown(failedCount)}.`,
       };
     }
     case "scan_error":
@@ -119,11 +120,11 @@ const wordsFor = ({ event, exposure, scanId }: Report, dashboardUrl: string | un
   }
 };
 
-/** Up to its first colon or full stop it is the headline, unless that is too long, or all. */
+/** Up to its first colon or full stop it is the headline; without one near enough its beginning is. */
 const wordsForError = (error: string): Pick<Words, "headline" | "lead"> => {
   const [, headline, rest = ""] = /^(.{1,100}?)[:.] (.+?)\.?$/.exec(error) ?? [];
   return headline === undefined
-    ? { headline: "A message about breach monitoring", lead: error }
+    ? { headline: asLine(error.replace(/\.$/, ""), maximumHeadline), lead: error }
     : { headline, lead: `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.` };
 };
 
