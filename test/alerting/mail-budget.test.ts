@@ -130,21 +130,25 @@ test("a message larger than its share goes first in its hour, others in the next
   expect(await statusesOf(org, all)).toEqual(["delivered after 1", "delivered after 1", "pending after 0"]);
 });
 
-test("copies that SES was too busy to take do not count against the budget", async () => {
+test.each([
+  ["was too busy to take", "throttled", 0],
+  ["refused", "refused", 1],
+] as const)("copies that SES %s do not count against the budget", async (_, how, failed) => {
   const org = await createOrganization({});
   await organizations.setMailBudget(org, { hour: 4, day: 4 });
   const people = ["a", "b", "c"].map((name) => `${name}@other.example`);
   const [message] = await raiseFor(org, [people]);
   if (message === undefined) throw new Error("a delivery was expected");
-  mails.throttled = (address) => address !== "a@other.example";
+  mails[how] = (address) => address !== "a@other.example";
   await attempt(message);
   expect(mails.received).toEqual(["a@other.example"]);
-  expect(await statusesOf(org, [message])).toEqual(["retrying after 0"]);
-  mails.throttled = () => false;
-  await attempt(message);
+  expect(await statusesOf(org, [message])).toEqual([`retrying after ${failed}`]);
+  mails[how] = () => false;
+  await attempt({ ...message, attempt: failed + 1 });
   expect(mails.received.toSorted()).toEqual(people);
   expect(await takeCopies(org, 1, { hour: 4, day: 4 }, new Date())).toBeUndefined();
   expect(await takeCopies(org, 1, { hour: 4, day: 4 }, new Date())).toBeDefined();
+  await takeMessages("delivery-retries");
 });
 
 test("a budget counts hours and days, and concurrent copies exactly", async () => {

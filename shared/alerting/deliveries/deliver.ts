@@ -229,11 +229,12 @@ const afterFailure = async (
 ): Promise<void> => {
   const { org, message, row, channel, settings, log } = attempt;
   const isTooOld = Date.now() >= waitsUntil(row, settings);
+  // What SES did not answer in time it may have taken.
+  if (failure !== "timeout") await giveBack(outcome.reached.size);
   // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
   if (retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
     await noteFailing(attempt, failure);
     await transitions.takeBack(org, claimed, { ...outcome, failure, retryAfterSeconds });
-    await giveBack(outcome.reached.size);
     return log("throttled", failure);
   }
   const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
