@@ -116,7 +116,8 @@ type Prepared = {
 /** Claims an attempt that may be made now. Undefined: it may not, and the delivery is dealt with. */
 const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   const { org, message, row, channel, owner, log } = attempt;
-  const reason = notServed(channel, owner) ?? (await notWanted(org, row));
+  const least = await leastFor(org, row);
+  const reason = notServed(channel, owner) ?? (least === undefined ? "no channel tells owners" : undefined);
   if (reason !== undefined) return wait(attempt, reason);
   if (attemptsLeft(row, message.attempt) < 0) {
     return giveUp(attempt, row.failureReason ?? "no answer was recorded");
@@ -128,7 +129,7 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
     if (singled !== undefined) return tellSingles(attempt, singled);
   }
   // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
-  const [content, form] = await Promise.all([readContent(org, row, channel), openForm(attempt)]);
+  const [content, form] = await Promise.all([readContent(org, row, channel, least), openForm(attempt)]);
   if (form === undefined) return undefined;
   if (content === undefined) return discard(attempt);
   const addressed = await address(attempt, form, content);
@@ -266,11 +267,9 @@ const notServed = (channel: Channel, { billing }: Organization): string | undefi
   return billingRefusal(billing, new Date()) === undefined ? undefined : "subscription had lapsed";
 };
 
-/** Why an owner is not told for now: no channel wants that any more. By hand they are told in any case. */
-const notWanted = async (org: number, { event }: Delivery): Promise<string | undefined> =>
-  event.type !== "owner" || event.byHand || leastTold(await list(org)) !== undefined
-    ? undefined
-    : "no channel tells owners";
+/** The severity, as a level, from which an owner is told; by hand of all. Undefined: no channel wants that any more. */
+const leastFor = async (org: number, { event }: Delivery): Promise<number | undefined> =>
+  event.type !== "owner" || event.byHand ? 0 : leastTold(await list(org));
 
 /** Until when a delivery may wait, in milliseconds since 1970. */
 const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: DeliverSettings): number =>

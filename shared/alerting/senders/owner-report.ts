@@ -7,9 +7,7 @@ import { stepsForOwner } from "../../monitoring/hibp/advice.ts";
 import type { Breach } from "../../monitoring/hibp/breach.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { levelOf } from "../../monitoring/hibp/severity.ts";
-import { list } from "../channels/channel.ts";
 import type { Delivery, OwnerEvent } from "../deliveries/delivery.ts";
-import { leastTold } from "../owners/owner.ts";
 import {
   asLine,
   breachesInWords,
@@ -29,20 +27,20 @@ type OwnersBreach = Breach & { stealerLogDomains?: string[] | undefined };
 export type OwnerReport = { kind: "owner"; address: string; breaches: OwnersBreach[] };
 
 /**
- * Undefined: there is nobody to tell. The address was removed or disabled, its domain is no longer verified, what leaked is sensitive or below what
- * each channel that tells owners wants, or a later message tells it, since the delivery was created. A delivery that is over is read as it was sent.
+ * Undefined: there is nobody to tell. The address was removed or disabled, its domain is no longer verified, what leaked is sensitive or below
+ * `least`, or a later message tells it, since the delivery was created. A delivery that is over is read as it was sent.
  */
 export const readOwnerReport = async (
   org: number,
   delivery: Pick<Delivery, "id" | "dueAt">,
-  { breachIds, email: { id, findingIds }, byHand }: OwnerEvent,
+  { breachIds, email: { id, findingIds } }: OwnerEvent,
+  least = 0,
 ): Promise<OwnerReport | undefined> => {
   const isOver = delivery.dueAt === undefined;
-  const [details, email, rows, least = Infinity] = await Promise.all([
+  const [details, email, rows] = await Promise.all([
     breachDetails.details(breachIds),
     emails.get(org, id),
     findings.getMany(org, findingIds),
-    isOver || byHand ? 0 : list(org).then(leastTold),
   ]);
   const group = email && emails.groupOf(email);
   if (email === undefined || group?.isActive !== true) return undefined;

@@ -58,14 +58,15 @@ export type Summary = {
   scanId: number | undefined;
 };
 
-/** What an attempt tells a channel. Undefined: nothing is left to tell, or the channel's kind has no such message. */
+/** What an attempt tells a channel. `leastOfOwner`: the severity, as a level, from which an owner is told. Undefined: nothing is left to tell, or the channel's kind has no such message. */
 export const readContent = async (
   org: number,
   delivery: Delivery,
   channel: Channel,
+  leastOfOwner?: number,
 ): Promise<Report | Summary | OwnerReport | undefined> => {
   const { event, scans = new Set() } = delivery;
-  if (event.type === "owner") return readOwnerReport(org, delivery, event);
+  if (event.type === "owner") return readOwnerReport(org, delivery, event, leastOfOwner);
   const isDiscreet = optionsOf(channel).sensitive === "discreet";
   const isWebhook = channel.channel === "webhook";
   if (event.type === "gathered") return isWebhook ? undefined : readGathered(org, event, scans, channel);
