@@ -228,6 +228,7 @@ describe("admin finding acknowledge", () => {
     [{}, /Give --ids, or --all, or filters/],
     [{ all: true, scan: "1" }, /only one/],
     [{ ids: "1,x" }, /--ids/],
+    [{ ids: "0x2" }, /--ids: must be a whole number/],
     [{ ids: String(unknownId) }, /No breach finding/],
     [{ all: true, resolution: "done" }, /--resolution/],
     [{ before: "yesterday" }, /--before/],

@@ -3,17 +3,15 @@ import * as z from "zod/mini";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
 import {
-  type Acknowledgement,
   type AcknowledgementRequest,
   acknowledgementRequest,
   type FindingFilter,
-  type Reopening,
 } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
 import { acknowledgeReason, resolution } from "../../../shared/findings/finding-schema.ts";
 import { severity } from "../../../shared/monitoring/hibp/severity-schema.ts";
-import type { Commands, Flags } from "../command.ts";
+import type { Command, Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
-import { findOrganization, oneOf, parse, parseId, parseTime } from "../flags.ts";
+import { findOrganization, oneOf, parse, parseId, parseNumber, parseTime } from "../flags.ts";
 import { showProgress } from "../progress.ts";
 
 const state = z.enum(["true", "false"]);
@@ -33,48 +31,32 @@ const flags = {
   "dry-run": "switch",
 } as const;
 
-/** A dry run only counts. */
-const isAct = (given: Flags): boolean => given["dry-run"] === undefined;
+/** A command about many findings. A dry run only counts. */
+const ofMany = (purpose: "acknowledge" | "reopen", about: string): Command => ({
+  about: `${about} with given ids, those that match all given filters, or --all.`,
+  flags: { ...flags, ...(purpose === "acknowledge" && { resolution: `optional ${oneOf(resolution)}` }) },
+  isAct: (given) => given["dry-run"] === undefined,
+  run: async (given) => {
+    const { id: org } = await findOrganization(given);
+    const request = {
+      ...readRequest(given),
+      ...(purpose === "acknowledge" && {
+        resolution: parse("resolution", resolution, given.resolution ?? "handled"),
+      }),
+    };
+    if (given["dry-run"] !== undefined)
+      return { matching: await acknowledgements.countMatching(org, request, purpose) };
+    const { id } = await acknowledgements.request(org, request, administrator);
+    return purpose === "acknowledge"
+      ? untilEnded(() => acknowledgements.get(org, id), "acknowledged")
+      : untilEnded(() => acknowledgements.getReopening(org, id), "reopened");
+  },
+  isWrong: ({ status }: { status?: string }) => status === "failed",
+});
 
 export const findingCommands: Commands = {
-  "finding acknowledge": {
-    about: "Acknowledges findings: those with given ids, those that match all given filters, or --all.",
-    flags: { ...flags, resolution: `optional ${oneOf(resolution)}` },
-    isAct,
-    run: async (flags) => {
-      const { id: org } = await findOrganization(flags);
-      const request = {
-        ...readRequest(flags),
-        resolution: parse("resolution", resolution, flags.resolution ?? "handled"),
-      };
-      if (flags["dry-run"] !== undefined)
-        return { matching: await acknowledgements.countMatching(org, request) };
-      const { id } = await acknowledgements.request(org, request, administrator);
-      return untilEnded(
-        () => acknowledgements.get(org, id),
-        ({ acknowledged, matching }) => `${acknowledged} of ${matching} acknowledged`,
-      );
-    },
-    isWrong: ({ status }: Partial<Acknowledgement>) => status === "failed",
-  },
-  "finding reopen": {
-    about:
-      "Reopens acknowledged findings: those with given ids, those that match all given filters, or --all.",
-    flags,
-    isAct,
-    run: async (flags) => {
-      const { id: org } = await findOrganization(flags);
-      const request = readRequest(flags);
-      if (flags["dry-run"] !== undefined)
-        return { matching: await acknowledgements.countMatching(org, request, "reopen") };
-      const { id } = await acknowledgements.request(org, request, administrator);
-      return untilEnded(
-        () => acknowledgements.getReopening(org, id),
-        ({ reopened, matching }) => `${reopened} of ${matching} reopened`,
-      );
-    },
-    isWrong: ({ status }: Partial<Reopening>) => status === "failed",
-  },
+  "finding acknowledge": ofMany("acknowledge", "Acknowledges findings: those"),
+  "finding reopen": ofMany("reopen", "Reopens acknowledged findings: those"),
 };
 
 /** The findings that the flags choose, and the reason. Everything is meant only when --all says so. */
@@ -100,19 +82,26 @@ const readRequest = (flags: Flags): Pick<AcknowledgementRequest, "ids" | "filter
   const { ids } = acknowledgementRequest.shape;
   return flags.ids === undefined
     ? { filter, ...why }
-    : { ids: parse("ids", ids, flags.ids.split(",").map(Number)), ...why };
+    : {
+        ids: parse(
+          "ids",
+          ids,
+          flags.ids.split(",").map((id) => parseNumber("ids", id, 1)),
+        ),
+        ...why,
+      };
 };
 
 const lookAgainMilliseconds = 500;
 
 /** Waits until a request has ended, and shows how far it is if standard error is a terminal. */
-const untilEnded = async <State extends { status: string }>(
-  look: () => Promise<State>,
-  inWords: (state: State) => string,
-): Promise<State> => {
+const untilEnded = async <Done extends string, State extends Record<Done, number>>(
+  look: () => Promise<State & { status: string; matching: number }>,
+  done: Done,
+) => {
   for (;;) {
     const state = await look();
-    showProgress(inWords(state));
+    showProgress(`${state[done]} of ${state.matching} ${done}`);
     if (state.status !== "running") return state;
     await setTimeout(lookAgainMilliseconds);
   }
