@@ -1,5 +1,3 @@
-import { get } from "node:http";
-import { json } from "node:stream/consumers";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { CommandError } from "./error.ts";
 
@@ -87,11 +85,14 @@ type LocalStack = { outputs: Record<string, string>; environment: Record<string,
 
 const findLocal = async (port: string): Promise<Stack> => {
   if (!/^\d+$/.test(port)) throw new CommandError(`--port must be a number, not "${port}".`);
-  const local = await getJson(`http://127.0.0.1:${port}/.local/stack`).catch(() => {
+  // A service that is stopped by Ctrl-Z takes connections and does not answer.
+  const signal = AbortSignal.timeout(localTimeoutMilliseconds);
+  const reply = await fetch(`http://127.0.0.1:${port}/.local/stack`, { signal }).catch(() => {
     throw new CommandError(
       `No local service answers on port ${port}: start one with "npm start", or name its port with --port or a deployed stack with --stack.`,
     );
   });
+  const local = (await reply.json().catch(() => null)) as LocalStack | null;
   if (!isService(local?.outputs)) {
     throw new CommandError(
       `What answers on port ${port} is not this service: name its port with --port, or a deployed stack with --stack.`,
@@ -100,13 +101,3 @@ const findLocal = async (port: string): Promise<Stack> => {
   Object.assign(process.env, local?.environment);
   return { outputs: local.outputs, isLocal: true };
 };
-
-/** GET without `fetch`, which refuses ports that web pages must not use, such as 6000. Undefined: the answer is not JSON. */
-const getJson = (url: string): Promise<LocalStack | undefined | null> =>
-  new Promise((resolve, reject) => {
-    // A service that is stopped by Ctrl-Z takes connections and does not answer.
-    const signal = AbortSignal.timeout(localTimeoutMilliseconds);
-    get(url, { signal }, (response) =>
-      resolve(json(response).catch(() => undefined) as ReturnType<typeof getJson>),
-    ).once("error", reject);
-  });
