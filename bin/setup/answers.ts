@@ -48,9 +48,10 @@ export type Flags = Omit<ReturnType<typeof parseFlags>, "help">;
 export type Answers = {
   organization: string;
   user: string;
-  domain: string | undefined;
-  alarmEmail: string | undefined;
-  senderEmail: string | undefined;
+  domain?: string;
+  /** These two have the names of the options that they become. */
+  alarmEmail?: string;
+  senderEmail?: string;
 };
 
 const parseFlags = (args: string[]) => parseArgs({ args, options, strict: true }).values;
@@ -86,6 +87,7 @@ type Question = {
   flag: "organization" | "user" | "domain" | "alarm-email" | "sender-email";
   question: string;
   read: (answer: string) => string;
+  answer: keyof Answers;
   /** What no answer means. Undefined: there must be one. */
   without?: string;
 };
@@ -98,16 +100,19 @@ const ownDomain = domainName.check(
 const asked: readonly Question[] = [
   {
     flag: "organization",
+    answer: "organization",
     question: "Name of your organization",
     read: (name) => parse("organization", organizationName, name),
   },
   {
     flag: "user",
+    answer: "user",
     question: "E-mail address of its first user, an admin",
     read: (address) => parse("user", emailAddress, address),
   },
   {
     flag: "domain",
+    answer: "domain",
     question: "A domain that is the organization's",
     read: (name) => parse("domain", ownDomain, name),
     without: "none",
@@ -117,12 +122,14 @@ const asked: readonly Question[] = [
 const askedOfSources: readonly Question[] = [
   {
     flag: "alarm-email",
+    answer: "alarmEmail",
     question: "E-mail address that alarms are sent to",
     read: (address) => parse("alarm-email", writtenAddress, address),
     without: "nobody is notified",
   },
   {
     flag: "sender-email",
+    answer: "senderEmail",
     question: "E-mail address that e-mail comes from, verified in Amazon SES",
     read: (address) => parse("sender-email", writtenAddress, address),
     without: "none is sent",
@@ -131,32 +138,22 @@ const askedOfSources: readonly Question[] = [
 
 /** Asks for what no flag says. Throws `CommandError` if there is no terminal to ask at. */
 export const complete = async (flags: Flags): Promise<Answers> => {
-  const { alarmEmail, senderEmail } = readContext() as Partial<Answers>;
-  // Which options a former deployment had.
-  const former: Record<string, string | undefined> = {
-    "alarm-email": alarmEmail,
-    "sender-email": senderEmail,
-  };
+  // Options of a former deployment.
+  const former = readContext() as Partial<Answers>;
   const mayAsk = !flags.yes;
   if (mayAsk && !isTerminal())
     throw new CommandError("Give --yes and every answer, as there is nobody to ask.");
-  const answers: Record<string, string | undefined> = {};
+  const answers: Partial<Answers> = {};
   for (const question of [...asked, ...(flags.app === undefined ? askedOfSources : [])]) {
-    const { flag, read, without } = question;
+    const { flag, answer, read, without } = question;
     const given = flags[flag];
-    if (given !== undefined) answers[flag] = read(given);
-    else if (mayAsk) answers[flag] = await answerTo(question, former[flag]);
+    let found = former[answer];
+    if (given !== undefined) found = read(given);
+    else if (mayAsk) found = await answerTo(question, found);
     else if (without === undefined) throw new CommandError(`Give --${flag}, as there is nobody to ask.`);
-    else answers[flag] = former[flag];
+    if (found !== undefined) answers[answer] = found;
   }
-  const { organization = "", user = "", domain } = answers;
-  return {
-    organization,
-    user,
-    domain,
-    alarmEmail: answers["alarm-email"],
-    senderEmail: answers["sender-email"],
-  };
+  return answers as Answers;
 };
 
 const answerTo = async (
