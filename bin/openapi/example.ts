@@ -8,7 +8,6 @@ import type { Json, Schemas } from "./schema.ts";
 const values: Json = {
   acknowledgedByApiKey: null,
   acknowledgeReason: "Password changed",
-  actor: { type: "user", label: "Grace Hopper" },
   "addresses.email": "alan@demo.example",
   "addresses.ignored": false,
   "advice.title": "Change the password",
@@ -30,7 +29,6 @@ const values: Json = {
   body: "ok",
   "breach.domain": "payrollpro.example",
   "breach.name": "PayrollPro",
-  "breach.severity": "high",
   "breach.title": "PayrollPro",
   "breaches.domain": "payrollpro.example",
   "breaches.filter": { breachId: 1, severity: ["critical", "high"] },
@@ -44,7 +42,6 @@ const values: Json = {
   "channels.name": "Ticket system",
   clientDataJSON: "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0",
   columns: { used: ["Email", "Name", "Team"], ignored: ["Phone"], withoutAddress: [] },
-  "config.recipients": ["security@demo.example"],
   "configs.channel": "webhook",
   cursor: "AAAAAZrCcgA",
   dataClasses: ["Passwords", "Email addresses"],
