@@ -9,7 +9,7 @@ import { Refusal } from "../../../shared/contract/errors.ts";
 import type { Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, nextPage, notFound, oneOf, parse, parseId, parsePage } from "../flags.ts";
-import { printPage } from "../print.ts";
+import { pick, printPage } from "../print.ts";
 import { showProgress } from "../progress.ts";
 import { findReceivingChannel } from "./channel.ts";
 
@@ -105,11 +105,7 @@ const retryAllOf = async (organization: Organization, channelId: number) => {
 const shown = (delivery: deliveryList.Shown) => ({
   id: delivery.id,
   type: typeOf(delivery.event),
-  status: delivery.status,
-  failedAttempts: delivery.failedAttempts,
-  attempts: delivery.attempts,
-  lastAttemptAt: delivery.lastAttemptAt,
-  failureReason: delivery.failureReason,
+  ...pick(delivery, "status", "failedAttempts", "attempts", "lastAttemptAt", "failureReason"),
   waitsFor: waitsForOf(delivery, new Date()),
   ...(delivery.event.type === "owner" && { emailId: delivery.event.email.id }),
 });

@@ -3,6 +3,7 @@ import * as apiKeys from "../../../shared/access/keys/api-key.ts";
 import { keyLabel } from "../../../shared/access/organizations/organization-schema.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization, notFound, parse, parseId } from "../flags.ts";
+import { pick } from "../print.ts";
 
 export const keyCommands: Commands = {
   "key create": {
@@ -36,11 +37,5 @@ export const keyCommands: Commands = {
   },
 };
 
-const shown = ({ id, label, preview, createdAt, lastUsedAt, revokedAt }: apiKeys.ListedKey) => ({
-  id,
-  label,
-  preview,
-  createdAt,
-  lastUsedAt,
-  revokedAt,
-});
+const shown = (key: apiKeys.ListedKey) =>
+  pick(key, "id", "label", "preview", "createdAt", "lastUsedAt", "revokedAt");

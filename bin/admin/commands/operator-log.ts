@@ -1,7 +1,7 @@
 import * as operatorLog from "../../../shared/access/operators/log.ts";
 import type { Commands } from "../command.ts";
 import { parseId, parsePage, parseTime } from "../flags.ts";
-import { printPage } from "../print.ts";
+import { pick, printPage } from "../print.ts";
 
 export const operatorLogCommands: Commands = {
   "operator-log list": {
@@ -15,9 +15,7 @@ export const operatorLogCommands: Commands = {
         before: flags.before === undefined ? undefined : parseTime("before", flags.before),
         limit: limit + 1,
       });
-      const shown = entries
-        .slice(0, limit)
-        .map(({ at, operator, command, flags: given }) => ({ at, operator, command, flags: given }));
+      const shown = entries.slice(0, limit).map((entry) => pick(entry, "at", "operator", "command", "flags"));
       const last = entries[limit - 1];
       return { entries: shown, ...(entries.length > limit && last && { nextBefore: last.at }) };
     },

@@ -9,7 +9,7 @@ import {
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { organizationName, scanFrequency } from "../../../shared/access/organizations/organization-schema.ts";
 import { schedule, unschedule } from "../../../shared/access/organizations/scan-schedule.ts";
-import { defaultMailBudget, type MailBudget } from "../../../shared/aws/mail/budget.ts";
+import { defaultMailBudget } from "../../../shared/aws/mail/budget.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
 import { exportLines, type Line } from "../../../shared/operations/personal-data/export.ts";
 import type { Commands, Flags } from "../command.ts";
@@ -24,6 +24,7 @@ import {
   parsePath,
   parseTime,
 } from "../flags.ts";
+import { pick } from "../print.ts";
 
 const defaultSeatPriceCents = 100;
 
@@ -186,40 +187,19 @@ const billingTerms = (flags: Flags): Partial<Billing> => ({
 const parseSeats = (value: string): number | null =>
   value === "none" ? null : parseNumber("seat-allowance", value);
 
-// The table gives a row's attributes in no fixed order, so results name their fields in the order to show.
-
-const shown = (organization: organizations.Organization) => {
-  const {
-    id,
-    name,
-    createdAt,
-    billing,
-    scanEvery,
-    mailBudget = defaultMailBudget,
-    signIn = "any",
-  } = organization;
-  return {
-    id,
-    name,
-    createdAt,
-    billing: shownBilling(billing),
-    scanEvery,
-    mailBudget: shownBudget(mailBudget),
-    signIn,
-  };
-};
-
-const shownInList = ({ id, name, createdAt, billing }: organizations.Organization) => ({
-  id,
-  name,
-  createdAt,
-  billingStatus: billing.status,
-  trialEndsAt: billing.trialEndsAt,
+const shown = (organization: organizations.Organization) => ({
+  ...pick(organization, "id", "name", "createdAt"),
+  billing: shownBilling(organization.billing),
+  scanEvery: organization.scanEvery,
+  mailBudget: pick(organization.mailBudget ?? defaultMailBudget, "hour", "day"),
+  signIn: organization.signIn ?? "any",
 });
 
-const shownBudget = ({ hour, day }: MailBudget): MailBudget => ({ hour, day });
+const shownInList = (organization: organizations.Organization) => ({
+  ...pick(organization, "id", "name", "createdAt"),
+  billingStatus: organization.billing.status,
+  trialEndsAt: organization.billing.trialEndsAt,
+});
 
-const shownBilling = (billing: Billing): Billing => {
-  const { status, trialEndsAt, interval, seatPriceCents, seatAllowance } = billing;
-  return { status, trialEndsAt, interval, seatPriceCents, seatAllowance };
-};
+const shownBilling = (billing: Billing) =>
+  pick(billing, "status", "trialEndsAt", "interval", "seatPriceCents", "seatAllowance");

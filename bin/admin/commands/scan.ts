@@ -5,7 +5,7 @@ import * as scanList from "../../../shared/scanning/scan-list.ts";
 import { type Scan, scanStatus } from "../../../shared/scanning/scan-schema.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization, nextPage, oneOf, parse, parsePage } from "../flags.ts";
-import { printPage } from "../print.ts";
+import { pick, printPage } from "../print.ts";
 
 export const scanCommands: Commands = {
   "scan list": {
@@ -39,18 +39,7 @@ export const scanCommands: Commands = {
   },
 };
 
-const shown = (scan: Scan) => {
-  const { id, type, status, scannedEmails, totalEmails, newBreachesFound } = scan;
-  const { createdAt, completedAt, errorMessage } = scan;
-  return {
-    id,
-    type,
-    status,
-    scannedEmails,
-    totalEmails,
-    newBreachesFound,
-    createdAt,
-    completedAt,
-    errorMessage,
-  };
-};
+const shown = (scan: Scan) => ({
+  ...pick(scan, "id", "type", "status", "scannedEmails", "totalEmails", "newBreachesFound"),
+  ...pick(scan, "createdAt", "completedAt", "errorMessage"),
+});

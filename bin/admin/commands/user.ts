@@ -6,6 +6,7 @@ import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts"
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, findUser, notFound, oneOf, parse, parseId } from "../flags.ts";
+import { pick } from "../print.ts";
 
 export const userCommands: Commands = {
   "user create": {
@@ -77,11 +78,4 @@ const whyNotRemoved = (error: unknown): never => {
   throw new CommandError(`${error.message}: make somebody else one, or give --force.`);
 };
 
-const shown = (user: users.User) => ({
-  id: user.id,
-  email: user.email,
-  name: user.name,
-  role: user.role,
-  createdAt: user.createdAt,
-  lastSignInAt: user.lastSignInAt ?? null,
-});
+const shown = (user: users.User) => pick(user, "id", "email", "name", "role", "createdAt", "lastSignInAt");
