@@ -13,19 +13,13 @@ export const parse = <S extends z.ZodMiniType>(flag: string, schema: S, value: u
   throw new CommandError(`--${flag}: ${problem.message}.`);
 };
 
-export const parseNumber = (flag: string, value: string | undefined, minimum = 0, maximum?: number): number =>
-  parse(
-    flag,
-    z
-      .pipe(z.string().check(z.regex(/^\d+$/, "must be a whole number")), z.transform(Number))
-      .check(
-        z.refine(
-          (number) => Number.isSafeInteger(number) && number >= minimum && number <= (maximum ?? number),
-          maximum === undefined ? "is out of range" : `must be from ${minimum} to ${maximum}`,
-        ),
-      ),
-    value,
-  );
+export const parseNumber = (flag: string, value = "", minimum = 0, maximum?: number): number => {
+  if (!/^\d+$/.test(value)) throw new CommandError(`--${flag}: must be a whole number.`);
+  const number = Number(value);
+  if (number >= minimum && number <= (maximum ?? Number.MAX_SAFE_INTEGER)) return number;
+  const range = maximum === undefined ? "is out of range" : `must be from ${minimum} to ${maximum}`;
+  throw new CommandError(`--${flag}: ${range}.`);
+};
 
 export const parseId = (flag: string, flags: Flags): number => parseNumber(flag, flags[flag], 1);
 
