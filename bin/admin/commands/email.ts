@@ -66,18 +66,14 @@ const readAddresses = async (
   text: string,
 ): Promise<{ rows: Map<string, number>; invalid: number[] }> => {
   const byName = new Map((await domains.list(org)).map((domain) => [domain.name, domain]));
-  const lineNumbers = new Map<string, number>();
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    const given = line.trim();
-    if (given !== "" && !lineNumbers.has(given)) lineNumbers.set(given, index + 1);
-  }
   const rows = new Map<string, number>();
   const invalid: number[] = [];
-  for (const [line, lineNumber] of lineNumbers) {
-    const email = importedAddress.safeParse(line).data;
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === "") continue;
+    const email = importedAddress.safeParse(line.trim()).data;
     const domain = email === undefined ? undefined : byName.get(domainOf(email));
     if (email === undefined || domain === undefined) {
-      invalid.push(lineNumber);
+      invalid.push(index + 1);
       continue;
     }
     if (!domain.verified) {
