@@ -25,7 +25,7 @@ const printReport = (report: Report): string => {
   const { checked, differences, differenceCount, repairedCount, unsettled } = report;
   const lines = Object.entries(checked).map(
     ([kind, { rows, blocks }]) =>
-      `${kind.padEnd(10)}  ${String(rows).padStart(9)} rows${blocks === null ? "" : ` in ${blocks} blocks`}`,
+      `${kind.padEnd(16)}  ${String(rows).padStart(9)} rows${blocks === null ? "" : ` in ${blocks} blocks`}`,
   );
   for (const { kind, id, says, repaired, advice } of differences) {
     lines.push(`${repaired ? "repaired" : "differs"}: ${kind} ${id}: ${says}${advice ? `. ${advice}` : ""}`);
