@@ -1,5 +1,5 @@
 /** What a security team does on a Monday, counted in clicks, keys and seconds. */
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -77,12 +77,6 @@ describe("Monday", () => {
     await asked.getByText(`${people} people get an e-mail at the breached address.`).waitFor();
     await click(asked.getByRole("button", { name: "Tell the owners" }));
     await page.getByText(`${people} e-mails are on the way.`).waitFor();
-    const { dataDirectory } = await readLocalStack(service.apiUrl);
-    await eventually(
-      async () =>
-        (await readdir(join(dataDirectory, "outbox"))).filter((name) => name.endsWith(".eml")).length,
-      (mails) => mails > 0,
-    );
     await acknowledgeAll("Everybody was told");
     await click(page.getByRole("button", { name: "Undo" }));
     await page.getByText(`Reopened ${people} findings.`).waitFor();
@@ -94,6 +88,14 @@ describe("Monday", () => {
 
     console.log(`${clicks} clicks, ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
     expect(clicks).toBeLessThanOrEqual(10);
+    const outbox = join((await readLocalStack(service.apiUrl)).dataDirectory, "outbox");
+    await eventually(
+      async () => {
+        const names = (await readdir(outbox)).filter((name) => name.endsWith(".eml"));
+        return Promise.all(names.map((name) => readFile(join(outbox, name), "utf8")));
+      },
+      (mails) => mails.some((mail) => /^To: person-\d+@monday\.example\r?$/m.test(mail)),
+    );
   });
 
   test("a slash, a name and Enter open a person, by two answers and half a second", async () => {
@@ -140,7 +142,7 @@ describe("Monday", () => {
     await page.route("**/api/dashboard/findings?*", (route) => asked.resolve(route));
     const drawn: number[] = [];
     /** Turns the page, and holds the answer of the service back. What is measured begins with the answer, and ends with its rows. */
-    const turns = Array.from({ length: 15 }, (_, index) => async () => {
+    const turns = Array.from({ length: 9 }, (_, index) => async () => {
       asked = Promise.withResolvers();
       const rows = page.evaluate<number>(`new Promise((resolve) => {
         const { parse } = Date;

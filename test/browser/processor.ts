@@ -31,7 +31,7 @@ const quietMilliseconds = 8;
 
 /**
  * The processor time of a turn of a page in milliseconds, as it would be on the quiet machine on which the limits were set. What is measured is
- * scaled by the fixed work, which a slow or busy machine slows down as much.
+ * scaled by the fixed work, which a slow machine slows down as much. A busy machine only adds time, so that the least of all turns counts.
  */
 export const processorTime = async (page: Page, work: Work, turns: readonly Turn[]): Promise<number> => {
   const session = await page.context().newCDPSession(page);
@@ -45,13 +45,14 @@ export const processorTime = async (page: Page, work: Work, turns: readonly Turn
     await act();
     return (await read()) - before;
   };
-  const ratios: number[] = [];
+  const taken: number[] = [];
+  const fixed: number[] = [];
   for (const turn of turns) {
-    const taken = await measure(work, await turn());
-    ratios.push(taken / (await measure("ScriptDuration", () => page.evaluate(fixedWork))));
+    taken.push(await measure(work, await turn()));
+    fixed.push(await measure("ScriptDuration", () => page.evaluate(fixedWork)));
   }
   await session.detach();
-  return quietMilliseconds * median(ratios);
+  return (quietMilliseconds * Math.min(...taken)) / Math.min(...fixed);
 };
 
 export const median = (values: readonly number[]): number =>

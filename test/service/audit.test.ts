@@ -215,10 +215,8 @@ describe("damage is found with its id and repaired:", () => {
     await table.remove(keys.listHead(org, "FINDING"));
     await damage(keys.seats(org), { add: { active: 2 } });
     // Without `repair` nothing is repaired.
-    for (let count = 0; count < 2; count++) {
-      const { differenceCount, repairedCount } = await audit(org);
-      expect([differenceCount > 2, repairedCount]).toEqual([true, 0]);
-    }
+    const { differenceCount, repairedCount } = await audit(org);
+    expect([differenceCount > 2, repairedCount]).toEqual([true, 0]);
     const { differences } = await expectFoundAndRepaired(
       `email block ${block}`,
       `email ids ${org}`,
@@ -265,6 +263,7 @@ describe("damage is found with its id and repaired:", () => {
     // Those of all findings, and those of what is new.
     await expectFoundAndRepaired(`counts ${org}`, `counts ${org}`, `e-mail ${email.id}`);
     expect(await scan(organization.api)).toMatchObject({ newBreachesFound: 1 });
+    await untilDelivered();
   });
 
   test("a second finding of one breach and e-mail, and findings of a removed e-mail", async () => {
@@ -374,7 +373,6 @@ describe("damage that cannot be repaired is reported:", () => {
       await table.put(lost);
       await audit(org, { repair: true });
     }
-    expect(summary(await audit(org))).toEqual({ differences: [], unsettled: [] });
   });
 
   test("an e-mail whose domain is not there", async () => {
