@@ -7,8 +7,12 @@ import type { Choice } from "./field.tsx";
 
 export async function domainChoices(): Promise<Choice[]> {
   const choices: Choice[] = [];
-  for await (const { domains } of allPages((query) => call("GET /dashboard/domains", { query }))) {
-    for (const { id, name, isVerified } of domains) {
+  const pages = allPages(
+    (query) => call("GET /dashboard/domains", { query }),
+    ({ domains }) => domains,
+  );
+  for await (const { rows } of pages) {
+    for (const { id, name, isVerified } of rows) {
       const label = `${inBothForms(name)}${isVerified ? "" : " (not verified)"}`;
       choices.push({ value: String(id), label });
     }
@@ -18,8 +22,12 @@ export async function domainChoices(): Promise<Choice[]> {
 
 export async function teamChoices(): Promise<Choice[]> {
   const choices: Choice[] = [];
-  for await (const { teams } of allPages((query) => call("GET /dashboard/teams", { query })))
-    for (const { id, name } of teams) choices.push({ value: String(id), label: name });
+  const pages = allPages(
+    (query) => call("GET /dashboard/teams", { query }),
+    ({ teams }) => teams,
+  );
+  for await (const { rows } of pages)
+    for (const { id, name } of rows) choices.push({ value: String(id), label: name });
   return choices;
 }
 
@@ -28,15 +36,23 @@ export const scanName = ({ createdAt }: { createdAt: string }): string => exactT
 
 export async function scanChoices(): Promise<Choice[]> {
   const choices: Choice[] = [];
-  for await (const { scans } of allPages((query) => call("GET /v1/scans", { query })))
-    for (const scan of scans) choices.push({ value: String(scan.id), label: scanName(scan) });
+  const pages = allPages(
+    (query) => call("GET /v1/scans", { query }),
+    ({ scans }) => scans,
+  );
+  for await (const { rows } of pages)
+    for (const scan of rows) choices.push({ value: String(scan.id), label: scanName(scan) });
   return choices;
 }
 
 /** All breaches that have findings. */
 export async function breachChoices(): Promise<Choice[]> {
   const choices: Choice[] = [];
-  for await (const { breaches } of allPages((query) => call("GET /dashboard/breaches", { query })))
-    for (const { id, title } of breaches) choices.push({ value: String(id), label: title });
+  const pages = allPages(
+    (query) => call("GET /dashboard/breaches", { query }),
+    ({ breaches }) => breaches,
+  );
+  for await (const { rows } of pages)
+    for (const { id, title } of rows) choices.push({ value: String(id), label: title });
   return choices.sort((one, other) => one.label.localeCompare(other.label));
 }

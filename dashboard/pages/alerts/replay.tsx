@@ -18,11 +18,14 @@ const localTime = (time: number): string =>
 async function failedSince(channelId: string, since: number, signal: AbortSignal): Promise<number[]> {
   const ids: number[] = [];
   for (const status of ["not delivered", "retrying"]) {
-    const pages = allPages((page) => {
-      const input = { path: { id: channelId }, query: { status, ...page } };
-      return call("GET /dashboard/alert-configs/{id}/deliveries", input, { signal });
-    });
-    for await (const { deliveries } of pages) {
+    const pages = allPages(
+      (page) => {
+        const input = { path: { id: channelId }, query: { status, ...page } };
+        return call("GET /dashboard/alert-configs/{id}/deliveries", input, { signal });
+      },
+      ({ deliveries }) => deliveries,
+    );
+    for await (const { rows: deliveries } of pages) {
       const some = deliveries.filter(({ createdAt }) => Date.parse(createdAt) >= since);
       ids.push(...some.map(({ id }) => id));
       if (some.length < deliveries.length) break;

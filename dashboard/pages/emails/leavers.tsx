@@ -22,10 +22,11 @@ async function missingFrom(
   const missing: Email[] = [];
   let watched = 0;
   for (const domainId of new Set(rows.flatMap((row) => row.domainId ?? []))) {
-    const pages = allPages((page) =>
-      call("GET /dashboard/emails", { query: { domainId, isActive: true, ...page } }, { signal }),
+    const pages = allPages(
+      (page) => call("GET /dashboard/emails", { query: { domainId, isActive: true, ...page } }, { signal }),
+      ({ emails }) => emails,
     );
-    for await (const { emails } of pages) {
+    for await (const { rows: emails } of pages) {
       missing.push(...emails.filter(({ email }) => !named.has(email)));
       watched += emails.length;
     }

@@ -60,11 +60,12 @@ export function TellDialog({ of, ...ends }: Properties) {
 
 async function readAll(filters: Filters, signal: AbortSignal): Promise<Finding[]> {
   const all: Finding[] = [];
-  const pages = allPages((page) =>
-    call("GET /dashboard/findings", { query: { ...filters, ...page } }, { signal }),
+  const pages = allPages(
+    (page) => call("GET /dashboard/findings", { query: { ...filters, ...page } }, { signal }),
+    ({ findings }) => findings,
   );
-  for await (const { findings } of pages) {
-    all.push(...findings);
+  for await (const { rows } of pages) {
+    all.push(...rows);
     if (all.length > mostTold) break;
   }
   return all;
