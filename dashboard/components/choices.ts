@@ -1,7 +1,7 @@
 /** What filters and dialogs offer, loaded when they open. */
 import { allPages } from "../api/all-pages.ts";
 import { call } from "../api/client.ts";
-import { exactTime } from "../text/dates.ts";
+import { exactSecond } from "../text/dates.ts";
 import { inBothForms } from "../text/domain-name.ts";
 import type { Choice } from "./field.tsx";
 
@@ -31,8 +31,8 @@ export async function teamChoices(): Promise<Choice[]> {
   return choices;
 }
 
-/** A scan has no other name than its time. */
-export const scanName = ({ createdAt }: { createdAt: string }): string => exactTime(Date.parse(createdAt));
+/** A scan has no other name than its time. Two can begin in the same minute. */
+export const scanName = ({ createdAt }: { createdAt: string }): string => exactSecond(Date.parse(createdAt));
 
 export async function scanChoices(): Promise<Choice[]> {
   const choices: Choice[] = [];

@@ -27,13 +27,15 @@ function rounded(seconds: number): Rounded | undefined {
 
 // Formatters take long to make, and a table shows hundreds of times.
 const relativeFormat = new Intl.RelativeTimeFormat("en", { numeric: "always" });
-const exactFormat = new Intl.DateTimeFormat("en-GB", {
+const toTheMinute = {
   day: "numeric",
   month: "short",
   year: "numeric",
   hour: "2-digit",
   minute: "2-digit",
-});
+} as const;
+const exactFormat = new Intl.DateTimeFormat("en-GB", toTheMinute);
+const secondFormat = new Intl.DateTimeFormat("en-GB", { ...toTheMinute, second: "2-digit" });
 
 /** Clocks that agree within so much count as the same: what has just happened is never still to come. */
 const toleranceSeconds = 3;
@@ -56,6 +58,9 @@ export function timePassed(since: number, now: number): string {
 
 /** Such as "29 Nov 2026, 14:02", in the reader's time zone. */
 export const exactTime = (time: number): string => exactFormat.format(time);
+
+/** Such as "29 Nov 2026, 14:02:09", in the reader's time zone. */
+export const exactSecond = (time: number): string => secondFormat.format(time);
 
 const inCalendar = (date: string, options: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat("en-GB", { ...options, timeZone: "UTC" }).format(Date.parse(date));

@@ -76,7 +76,8 @@ const shown = (row: Pick<ScanRecord, "id" | "group" | (typeof shownAttributes)[n
     id,
     type,
     status,
-    totalEmails,
+    // While a scan runs, it also checks e-mails that were added after it was started.
+    totalEmails: Math.max(totalEmails, scannedEmails),
     scannedEmails,
     newBreachesFound,
     findingsItemized,

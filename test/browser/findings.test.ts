@@ -93,8 +93,8 @@ describe("Findings", () => {
       await page.goto(urlOf(`/findings?scanId=${id}${other}`));
       await isLoaded(page);
       expect(await filter.inputValue()).toBe(String(id));
-      expect(await shown()).toMatch(/^\d\d? \w{3} \d{4}, \d\d:\d\d$/);
-      expect(Date.parse(String(await shown()))).toBe(Math.floor(Date.parse(createdAt) / 60_000) * 60_000);
+      expect(await shown()).toMatch(/^\d\d? \w{3} \d{4}, \d\d:\d\d:\d\d$/);
+      expect(Date.parse(String(await shown()))).toBe(Math.floor(Date.parse(createdAt) / 1000) * 1000);
     }
   });
 

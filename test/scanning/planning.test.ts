@@ -11,6 +11,7 @@ import { check } from "../../shared/scanning/check.ts";
 import { changesOf, keepChanges } from "../../shared/scanning/email-chunks.ts";
 import type { ScanLock } from "../../shared/scanning/lock.ts";
 import { domainsPerBatch, plan } from "../../shared/scanning/plan.ts";
+import * as scanList from "../../shared/scanning/scan-list.ts";
 import { start } from "../../shared/scanning/start.ts";
 import {
   changesIn,
@@ -68,6 +69,22 @@ test("a message that comes twice plans once; a planner woken by the sweep takes 
     newBreachesFound: names.length,
   });
   expect(await takeMessages("scan-plans")).toEqual([]);
+});
+
+test("addresses that are added before a scan is planned make it no more than all while it runs", async () => {
+  const [name] = names as [string];
+  setBreached([name], ["Alpha"]);
+  const own = await createOrganization({ [name]: 1 });
+  await start(own, "manual", administrator);
+  const [{ id: domainId = 0 } = {}] = await domains.list(own);
+  for (const alias of ["one", "two", "three"])
+    await emails.add(own, { email: `${alias}@${name}`, domainId }, administrator);
+  await runPlans();
+  const { scans } = await scanList.list(own, { limit: 1, offset: 0 }, new Date());
+  expect(scans).toMatchObject([{ status: "running", scannedEmails: 3, totalEmails: 3 }]);
+  await runChecks();
+  const ended = await scanList.list(own, { limit: 1, offset: 0 }, new Date());
+  expect(ended.scans).toMatchObject([{ status: "completed", scannedEmails: 4, totalEmails: 4 }]);
 });
 
 describe("a planner", () => {

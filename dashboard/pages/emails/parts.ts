@@ -36,10 +36,12 @@ export async function preview(
   signal: AbortSignal,
 ): Promise<Preview> {
   const { text, guess } = decode(new Uint8Array(await file.arrayBuffer()));
+  if (text.includes("\0"))
+    throw new Failure("The file is not a text file. Save a workbook as CSV UTF-8.", { status: 400 });
   const texts = partsOf(text, mostRows);
   if (texts.length > mostParts) {
     throw new Failure(
-      `The file is too large: it has more than ${number(mostParts * mostRows)} addresses. Split it, or ask the operator to import it with the command "email import".`,
+      `The file is too large: it has more than ${number(mostParts * mostRows)} addresses, or too much beside them. Split it, or ask the operator to import it with the command "email import".`,
       { status: 400 },
     );
   }
