@@ -32,8 +32,11 @@ export type IdsRead = OfBlock & { way: "ids"; ids: readonly number[]; count: num
  */
 export type RangeRead = OfBlock & { way: "range"; fromId: number; toId: number; descending: boolean };
 
-/** The block that the time boundary may divide. Only its members' own times tell which of them are visible. */
-export type BoundaryRead = OfBlock & { way: "boundary"; since: string };
+/**
+ * The block that the time boundary may divide. Only its members' own times tell which of them are visible. `until` (milliseconds since
+ * 1970): no member is younger.
+ */
+export type BoundaryRead = OfBlock & { way: "boundary"; since: string; until: number };
 
 /** How members of a page are read. */
 export type Read = IdsRead | RangeRead | BoundaryRead;
@@ -73,7 +76,8 @@ export const planPage = (directory: Directory, query: PageQuery): Plan => {
 
   if (boundary !== undefined && since !== undefined && countOf(boundary.counts, matching) > 0) {
     const { block } = boundary;
-    reads.push({ way: "boundary", block, groupKeys: wantedOf(boundary), since, skip, taken: needed });
+    const until = visible.at(-1)?.from ?? Number.POSITIVE_INFINITY;
+    reads.push({ way: "boundary", block, groupKeys: wantedOf(boundary), since, until, skip, taken: needed });
   }
   return { total, reads, groupKeys };
 };

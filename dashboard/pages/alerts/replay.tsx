@@ -16,8 +16,9 @@ const localTime = (time: number): string =>
 
 /** The ids of deliveries that did not arrive, of events since a time, oldest first. */
 async function failedSince(channelId: string, since: number, signal: AbortSignal): Promise<number[]> {
-  const ids: number[] = [];
-  for (const status of ["not delivered", "retrying"]) {
+  const ids = new Set<number>();
+  // In this order: what is given up meanwhile is found as well.
+  for (const status of ["retrying", "not delivered"]) {
     const pages = allPages(
       (page) => {
         const input = { path: { id: channelId }, query: { status, ...page } };
@@ -27,11 +28,11 @@ async function failedSince(channelId: string, since: number, signal: AbortSignal
     );
     for await (const { rows: deliveries } of pages) {
       const some = deliveries.filter(({ createdAt }) => Date.parse(createdAt) >= since);
-      ids.push(...some.map(({ id }) => id));
+      for (const { id } of some) ids.add(id);
       if (some.length < deliveries.length) break;
     }
   }
-  return ids.sort((one, other) => one - other);
+  return [...ids].sort((one, other) => one - other);
 }
 
 /** Delivers again what did not arrive since a time, one after the other. */
