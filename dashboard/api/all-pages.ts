@@ -1,20 +1,20 @@
 /** The most rows that a page of a list has. */
 const limit = 100;
 
+type PageOf<Name extends string> = { total: number } & Record<Name, readonly { id: number }[]>;
+
 /**
  * Asks for the pages of a list, and yields each row once. Rows that leave the list meanwhile move others to places that were read already:
  * so each page repeats the last row that was read, and where it repeats none, an earlier page is asked for.
  */
-export async function* allPages<Page extends { total: number }, Row extends { id: number }>(
+export async function* allPages<Name extends string, Page extends PageOf<Name>>(
+  name: Name,
   ask: (query: { limit: number; offset: number }) => Promise<Page>,
-  rowsOf: (page: Page) => readonly Row[],
-): AsyncGenerator<{ rows: Row[]; total: number }> {
+): AsyncGenerator<{ rows: Page[Name][number][]; total: number }> {
   const read = new Set<number>();
   for (let offset = 0; ; ) {
-    const page = await ask({ limit, offset });
-    const { total } = page;
-    const rows = rowsOf(page);
-    const unread = rows.filter(({ id }) => !read.has(id));
+    const { [name]: rows, total }: Page = await ask({ limit, offset });
+    const unread: Page[Name][number][] = rows.filter(({ id }) => !read.has(id));
     if (offset > 0 && unread.length === rows.length) {
       offset = Math.max(0, Math.min(offset, total) - limit + 1);
       continue;

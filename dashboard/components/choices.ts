@@ -5,54 +5,40 @@ import { exactSecond } from "../text/dates.ts";
 import { inBothForms } from "../text/domain-name.ts";
 import type { Choice } from "./field.tsx";
 
-export async function domainChoices(): Promise<Choice[]> {
+async function choicesOf<Row extends { id: number }>(
+  pages: AsyncIterable<{ rows: readonly Row[] }>,
+  labelOf: (row: Row) => string,
+): Promise<Choice[]> {
   const choices: Choice[] = [];
-  const pages = allPages(
-    (query) => call("GET /dashboard/domains", { query }),
-    ({ domains }) => domains,
-  );
-  for await (const { rows } of pages) {
-    for (const { id, name, isVerified } of rows) {
-      const label = `${inBothForms(name)}${isVerified ? "" : " (not verified)"}`;
-      choices.push({ value: String(id), label });
-    }
-  }
+  for await (const { rows } of pages)
+    choices.push(...rows.map((row) => ({ value: String(row.id), label: labelOf(row) })));
   return choices;
 }
 
-export async function teamChoices(): Promise<Choice[]> {
-  const choices: Choice[] = [];
-  const pages = allPages(
-    (query) => call("GET /dashboard/teams", { query }),
-    ({ teams }) => teams,
+export const domainChoices = (): Promise<Choice[]> =>
+  choicesOf(
+    allPages("domains", (query) => call("GET /dashboard/domains", { query })),
+    ({ name, isVerified }) => `${inBothForms(name)}${isVerified ? "" : " (not verified)"}`,
   );
-  for await (const { rows } of pages)
-    for (const { id, name } of rows) choices.push({ value: String(id), label: name });
-  return choices;
-}
+
+export const teamChoices = (): Promise<Choice[]> =>
+  choicesOf(
+    allPages("teams", (query) => call("GET /dashboard/teams", { query })),
+    ({ name }) => name,
+  );
 
 /** A scan has no other name than its time. Two can begin in the same minute. */
 export const scanName = ({ createdAt }: { createdAt: string }): string => exactSecond(Date.parse(createdAt));
 
-export async function scanChoices(): Promise<Choice[]> {
-  const choices: Choice[] = [];
-  const pages = allPages(
-    (query) => call("GET /v1/scans", { query }),
-    ({ scans }) => scans,
+export const scanChoices = (): Promise<Choice[]> =>
+  choicesOf(
+    allPages("scans", (query) => call("GET /v1/scans", { query })),
+    scanName,
   );
-  for await (const { rows } of pages)
-    for (const scan of rows) choices.push({ value: String(scan.id), label: scanName(scan) });
-  return choices;
-}
 
 /** All breaches that have findings. */
-export async function breachChoices(): Promise<Choice[]> {
-  const choices: Choice[] = [];
-  const pages = allPages(
-    (query) => call("GET /dashboard/breaches", { query }),
-    ({ breaches }) => breaches,
-  );
-  for await (const { rows } of pages)
-    for (const { id, title } of rows) choices.push({ value: String(id), label: title });
+export const breachChoices = async (): Promise<Choice[]> => {
+  const pages = allPages("breaches", (query) => call("GET /dashboard/breaches", { query }));
+  const choices = await choicesOf(pages, ({ title }) => title);
   return choices.sort((one, other) => one.label.localeCompare(other.label));
-}
+};

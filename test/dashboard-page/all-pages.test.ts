@@ -23,10 +23,10 @@ const readWhile = async (
     asked += 1;
     list = list.filter(({ id }) => (((id + 1) * (seed + 7919)) % 1009) / 1009 >= left);
     for (let each = 0; each < added; each += 1) list.unshift({ id: ++nextId });
-    return { rows: list.slice(offset, offset + limit), total: list.length };
+    return { all: list.slice(offset, offset + limit), total: list.length };
   };
   const ids: number[] = [];
-  for await (const { rows } of allPages(ask, ({ rows }) => rows)) ids.push(...rows.map(({ id }) => id));
+  for await (const { rows } of allPages("all", ask)) ids.push(...rows.map(({ id }) => id));
   const stayed = list.filter(({ id }) => before.has(id)).map(({ id }) => id);
   return { ids, stayed, asked };
 };
@@ -57,10 +57,10 @@ test("a total that is too large ends with the last row", async () => {
   for (const size of [0, 1, 50, 100, 150, 199]) {
     const list = Array.from({ length: size }, (_, id) => ({ id }));
     const ids: number[] = [];
-    const pages = allPages(
-      async ({ limit, offset }) => ({ rows: list.slice(offset, offset + limit), total: 300 }),
-      ({ rows }) => rows,
-    );
+    const pages = allPages("all", async ({ limit, offset }) => ({
+      all: list.slice(offset, offset + limit),
+      total: 300,
+    }));
     for await (const { rows } of pages) ids.push(...rows.map(({ id }) => id));
     expect(ids).toEqual(list.map(({ id }) => id));
   }

@@ -19,13 +19,10 @@ async function failedSince(channelId: string, since: number, signal: AbortSignal
   const ids = new Set<number>();
   // In this order: what is given up meanwhile is found as well.
   for (const status of ["retrying", "not delivered"]) {
-    const pages = allPages(
-      (page) => {
-        const input = { path: { id: channelId }, query: { status, ...page } };
-        return call("GET /dashboard/alert-configs/{id}/deliveries", input, { signal });
-      },
-      ({ deliveries }) => deliveries,
-    );
+    const pages = allPages("deliveries", (page) => {
+      const input = { path: { id: channelId }, query: { status, ...page } };
+      return call("GET /dashboard/alert-configs/{id}/deliveries", input, { signal });
+    });
     for await (const { rows: deliveries } of pages) {
       const some = deliveries.filter(({ createdAt }) => Date.parse(createdAt) >= since);
       for (const { id } of some) ids.add(id);

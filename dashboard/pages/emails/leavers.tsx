@@ -22,9 +22,8 @@ async function missingFrom(
   const missing: Email[] = [];
   let watched = 0;
   for (const domainId of new Set(rows.flatMap((row) => row.domainId ?? []))) {
-    const pages = allPages(
-      (page) => call("GET /dashboard/emails", { query: { domainId, isActive: true, ...page } }, { signal }),
-      ({ emails }) => emails,
+    const pages = allPages("emails", (page) =>
+      call("GET /dashboard/emails", { query: { domainId, isActive: true, ...page } }, { signal }),
     );
     for await (const { rows: emails } of pages) {
       missing.push(...emails.filter(({ email }) => !named.has(email)));

@@ -47,9 +47,8 @@ export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: 
   const [progress, setProgress] = useState<{ done: number; total: number }>();
   const { failure, reload } = useData("", async (signal) => {
     const lines: string[] = [];
-    const pages = allPages(
-      (page) => call("GET /dashboard/findings", { query: { ...filters, ...page } }, { signal }),
-      ({ findings }) => findings,
+    const pages = allPages("findings", (page) =>
+      call("GET /dashboard/findings", { query: { ...filters, ...page } }, { signal }),
     );
     for await (const { rows, total } of pages) {
       lines.push(...rows.map(lineOf));

@@ -60,9 +60,8 @@ export function TellDialog({ of, ...ends }: Properties) {
 
 async function readAll(filters: Filters, signal: AbortSignal): Promise<Finding[]> {
   const all: Finding[] = [];
-  const pages = allPages(
-    (page) => call("GET /dashboard/findings", { query: { ...filters, ...page } }, { signal }),
-    ({ findings }) => findings,
+  const pages = allPages("findings", (page) =>
+    call("GET /dashboard/findings", { query: { ...filters, ...page } }, { signal }),
   );
   for await (const { rows } of pages) {
     all.push(...rows);

@@ -23,7 +23,7 @@ export type Selection =
       filter: FindingFilter;
       /** The latest scan that had found something. */
       lastScanId: number;
-      /** The scan that was in progress, the blocks that its findings had filled, and the ids of its findings in others. */
+      /** The scan that was in progress, the blocks that its findings had filled, and the ids of those that matched in others. */
       openScan?: { scanId: number; fullBlocks: number[]; ids: number[] } | undefined;
     };
 
@@ -69,7 +69,7 @@ export const selectMatching = async (org: number, filter: FindingFilter): Promis
   }
   const open = await readOpenScan(org, filter, directory, openScanId);
   const where = attributesOf(filter);
-  let matching = open.matching;
+  let matching = open.selected?.ids.length ?? 0;
   const toCount: { block: number; groupKeys: string[] | undefined }[] = [];
   for (const { block, counts } of directory) {
     const matchingKeys = [...counts]
@@ -120,8 +120,7 @@ const scanInProgress = async (org: number): Promise<number> =>
   (await table.get<{ scanId: number }>(keys.scanLock(org)))?.scanId ?? 0;
 
 /**
- * The findings of the scan in progress. Only blocks that are not full are read (`read`): nothing can be added to the others.
- * `matching`: how many of what was read match the filter.
+ * The matching findings of the scan in progress. Only blocks that are not full are read (`read`): nothing can be added to the others.
  */
 const readOpenScan = async (
   org: number,
@@ -131,41 +130,34 @@ const readOpenScan = async (
 ): Promise<{
   selected: { scanId: number; fullBlocks: number[]; ids: number[] } | undefined;
   read: Set<number>;
-  matching: number;
 }> => {
   const isWanted = filter.scanId === undefined || filter.scanId === scanId;
   const held = blocks.filter(({ counts }) =>
     [...counts].some(([groupKey, count]) => count > 0 && scanIdIn(groupKey) === scanId),
   );
   if (scanId === 0 || !isWanted || held.length === 0) {
-    return { selected: undefined, read: new Set(), matching: 0 };
+    return { selected: undefined, read: new Set() };
   }
   const isFull = ({ counts }: Block): boolean =>
     [...counts.values()].reduce((sum, count) => sum + count, 0) === blockSize;
   const read = held.filter((block) => !isFull(block)).map(({ block }) => block);
   const ids: number[] = [];
-  let matching = 0;
+  const options = { where: attributesOf(filter), project: ["id", "group"] };
   for (const some of chunk(read, concurrency)) {
-    const project = ["id", "group", ...attributeNames];
-    const rows = await Promise.all(some.map((block) => findings.members(org, block, { project })));
-    for (const row of rows.flat()) {
-      if (scanIdIn(row.group) !== scanId) continue;
-      ids.push(row.id);
-      if (isOf(filter, findings.groupOf(row)) && hasAttributes(filter, row)) matching++;
-    }
+    const rows = await Promise.all(some.map((block) => findings.members(org, block, options)));
+    const matching = rows.flat().filter((row) => isOf({ ...filter, scanId }, findings.groupOf(row)));
+    ids.push(...matching.map(({ id }) => id));
   }
   const fullBlocks = held.filter(isFull).map(({ block }) => block);
-  return { selected: { scanId, fullBlocks, ids }, read: new Set(read), matching };
+  return { selected: { scanId, fullBlocks, ids }, read: new Set(read) };
 };
 
 const scanIdIn = (groupKey: string): number => findings.groupOf({ group: groupKey }).scanId ?? 0;
 
-/** What filters ask of the rows themselves. */
-const attributeNames = ["breachId", "firstDetectedAt", "acknowledgment"] as const;
-
+/** Whether a row is as a filter asks of the rows themselves. */
 const hasAttributes = (
   { breachId, detectedBefore, acknowledgedAt }: FindingFilter,
-  row: Pick<FindingRecord, (typeof attributeNames)[number]>,
+  row: Pick<FindingRecord, "breachId" | "firstDetectedAt" | "acknowledgment">,
 ): boolean =>
   (breachId === undefined || row.breachId === breachId) &&
   (detectedBefore === undefined || row.firstDetectedAt < detectedBefore) &&
