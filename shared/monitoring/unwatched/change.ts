@@ -18,7 +18,7 @@ export const quote = async (org: number, ids: readonly number[]): Promise<Quote>
 
 /**
  * Watches addresses as an import does. Skips those that are watched by now or have left the list. Refuses what `quote` refuses, before
- * anything is done. If it is interrupted, the next scan removes from the list what is watched by then.
+ * anything is done.
  */
 export const watch = async (
   org: number,
@@ -32,8 +32,12 @@ export const watch = async (
   );
   const { imported, disabled } =
     rows.length > 0 ? await importAll(org, rows, actor) : { imported: 0, disabled: 0 };
-  const monitored = await monitoredOf(org, addresses);
-  await change(org, ids, (entry, address) => (monitored.has(address) ? [] : [entry]));
+  const takeOff = async (): Promise<void> => {
+    const monitored = await monitoredOf(org, addresses);
+    await change(org, ids, (entry, address) => (monitored.has(address) ? [] : [entry]));
+  };
+  // They are watched even if this fails: the next scan takes them off the list.
+  await takeOff().catch(() => {});
   return { addedCount: imported, disabledCount: disabled };
 };
 

@@ -27,7 +27,7 @@ import {
 } from "../../scanning/in-process-workers.ts";
 import { claim } from "./claim.ts";
 
-const scanned = ["property", "again", "removed", "kept", "lost", "sub"];
+const scanned = ["property", "again", "removed", "kept", "lost", "sub", "busy"];
 const workers = useWorkers({ breached: Object.fromEntries(scanned.map((name) => [`${name}.example`, {}])) });
 
 /** Aliases and the names of their breaches, as HIBP answers about a domain. */
@@ -187,6 +187,21 @@ test("an address that vanishes is ignored by nobody, and is listed when it is ba
     "user1@again.example false",
     "user2@again.example true",
   ]);
+});
+
+test("addresses are watched even if they stay on the list until the next scan", async () => {
+  answer("busy.example", { user1: ["Alpha"], user2: ["Alpha"] });
+  const org = await createOrganization({ "busy.example": 1 });
+  await scan(org);
+  const ids = (await listAll(org)).addresses.map(({ id }) => id);
+  // The first request finds the addresses, the second and third take them off.
+  const undo = dieAt(3, "before");
+  expect(await watch(org, ids, administrator)).toEqual({ addedCount: 2, disabledCount: 0 });
+  undo();
+  expect((await listAll(org)).total).toBe(2);
+  await scan(org);
+  expect((await listAll(org)).total).toBe(0);
+  expect((await emailList.list(org, { limit: 1, offset: 0 })).total).toBe(3);
 });
 
 test("a removed domain leaves no row about its unwatched addresses", async () => {
