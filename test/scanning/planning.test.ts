@@ -71,7 +71,7 @@ test("a message that comes twice plans once; a planner woken by the sweep takes 
   expect(await takeMessages("scan-plans")).toEqual([]);
 });
 
-test("addresses that are added before a scan is planned make it no more than all while it runs", async () => {
+test("while a scan runs, it has checked no more than all, whatever was added meanwhile", async () => {
   const [name] = names as [string];
   setBreached([name], ["Alpha"]);
   const own = await createOrganization({ [name]: 1 });
