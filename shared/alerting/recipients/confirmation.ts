@@ -10,13 +10,18 @@ import { linkMessage } from "../../aws/mail/link-message.ts";
 import { type Message, send, senderName } from "../../aws/mail/mail.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { secondsAfter } from "../../contract/alert-timing.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import * as channels from "../channels/channel.ts";
 import { asLine } from "../senders/notice.ts";
-import { type Addressee, addresseesOf, claimAsking, endAsking, mayBeAsked, pageUrlOf } from "./recipient.ts";
+import { type Addressee, addresseesOf, mayBeAsked, pageUrlOf, setAsking } from "./recipient.ts";
 
 /** Short, because in an attempt of a delivery the messages to others still have to go out. */
 const askTimeoutMilliseconds = 3_000;
+
+/** Longer than asking takes. */
+const askingSeconds = 10;
+const againAfterSeconds = 7 * 86_400;
 
 const confirmsRecipients = (): boolean => process.env.CONFIRM_RECIPIENTS === "true";
 
@@ -54,10 +59,16 @@ export const askToConfirm = async (
   if (due.length === 0 || (await takeCopies(org, due.length, mailBudget, now)) !== undefined) return;
   const asked = await Promise.all(
     due.map(async (each) => {
-      if (!(await claimAsking(org, each, now))) return false;
+      // If this worker dies before it has asked, others may a moment later.
+      const claimed = { ...each, askAfter: secondsAfter(now, askingSeconds) };
+      if (!(await setAsking(org, each, { askAfter: claimed.askAfter }))) return false;
       const result = await send(request(each, name, dashboardUrl), askTimeoutMilliseconds);
       const isTaken = !("failure" in result) || result.retryAfterSeconds === undefined;
-      await endAsking(org, each, isTaken ? now : undefined);
+      const { asked = 0 } = each;
+      await setAsking(org, claimed, {
+        asked: isTaken ? asked + 1 : asked,
+        askAfter: secondsAfter(now, isTaken ? againAfterSeconds : 0),
+      });
       return isTaken;
     }),
   );

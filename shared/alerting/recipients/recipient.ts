@@ -6,7 +6,6 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { allOf, asRead, condition, exists } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { secondsAfter } from "../../contract/alert-timing.ts";
 import { tokenPattern } from "./recipient-schema.ts";
 
 export type Recipient = {
@@ -15,11 +14,9 @@ export type Recipient = {
   createdAt: string;
   /** What the recipient said last. Absent: nothing yet. */
   consent?: "given" | "refused";
-  /** When the recipient was last asked to confirm (ISO 8601), and how often. */
-  askedAt?: string;
+  /** How often the recipient was asked to confirm, and from when it may happen again (ISO 8601). */
   asked?: number;
-  /** While a worker asks, until when it does at most (ISO 8601). */
-  askingUntil?: string;
+  askAfter?: string;
 };
 
 /** A recipient as a channel writes the address, and the token of the recipient's link. */
@@ -119,44 +116,22 @@ export const setConsent = async (
   return written;
 };
 
-const againAfterMilliseconds = 7 * 86_400_000;
 const maximumAsked = 3;
 
-/** Whether a recipient who has not confirmed may be asked: three times, each a week after the other. */
-export const mayBeAsked = ({ askedAt, asked = 0 }: Addressee, now: Date): boolean =>
-  asked < maximumAsked &&
-  (askedAt === undefined || now.getTime() - Date.parse(askedAt) > againAfterMilliseconds);
-
-/** Longer than asking takes. */
-const askingSeconds = 10;
+/** Whether a recipient who has not confirmed may be asked. */
+export const mayBeAsked = ({ asked = 0, askAfter = "" }: Addressee, now: Date): boolean =>
+  asked < maximumAsked && askAfter <= now.toISOString();
 
 /**
- * Claims that a recipient is asked now. Of several that do so at the same time one gets `true`; if it dies, others may ask a moment later. It is
- * a transaction so that a lost reply does not look like somebody else's claim.
+ * Notes how often a recipient was asked, and from when somebody may ask again. Of several that have read the same one gets `true`. It is a
+ * transaction so that a lost reply does not look like somebody else's note.
  */
-export const claimAsking = async (org: number, { email, asked }: Addressee, now: Date): Promise<boolean> => {
-  const isFree = condition("attribute_not_exists(#askingUntil) OR #askingUntil < :now", {
-    now: now.toISOString(),
-  });
-  const claim = {
-    update: keys.recipient(org, fingerprint(org, email)),
-    set: { askingUntil: secondsAfter(now, askingSeconds) },
-    if: allOf(exists, asRead({ asked }), isFree),
-  };
-  return (await table.attempt(table.transact([claim]))).written;
-};
-
-/** Ends the claim. `askedAt`: when the recipient was asked, who otherwise may be asked at once. */
-export const endAsking = async (
+export const setAsking = async (
   org: number,
-  { email, asked = 0 }: Addressee,
-  askedAt?: Date,
-): Promise<void> => {
-  await table.attempt(
-    table.update(keys.recipient(org, fingerprint(org, email)), {
-      ...(askedAt && { set: { askedAt: askedAt.toISOString(), asked: asked + 1 } }),
-      remove: ["askingUntil"],
-      if: exists,
-    }),
-  );
+  { email, asked, askAfter }: Addressee,
+  set: Pick<Recipient, "asked" | "askAfter">,
+): Promise<boolean> => {
+  const update = keys.recipient(org, fingerprint(org, email));
+  const note = { update, set, if: allOf(exists, asRead({ asked, askAfter })) };
+  return (await table.attempt(table.transact([note]))).written;
 };
