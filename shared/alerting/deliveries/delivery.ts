@@ -39,7 +39,6 @@ type Happening =
 /** New breaches of the delivery's `scans`, less the findings that were told already (alerting/gathering). */
 export type Gathered = {
   type: "gathered";
-  scanId?: number;
   told: number[];
   /** Findings with ids up to this one were told already too. */
   toldTo?: number;

@@ -252,6 +252,9 @@ export const linkTo = (dashboardUrl: string | undefined, path: string, label: st
 
 export const shown = (count: number): string => count.toLocaleString("en-US");
 
+export const counted = (count: number, one: string, many: string): string =>
+  `${shown(count)} ${count === 1 ? one : many}`;
+
 /** "a data breach", or how many. */
 export const breachesInWords = (count: number): string =>
   count === 1 ? "a data breach" : `${shown(count)} data breaches`;

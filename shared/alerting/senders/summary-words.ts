@@ -3,6 +3,7 @@ import { severities } from "../../monitoring/hibp/severity-schema.ts";
 import {
   adviceFor,
   asLine,
+  counted,
   exposedIn,
   inWords,
   linkTo,
@@ -21,9 +22,6 @@ import type { Summary, SummaryBreach } from "./summary.ts";
 /** Entries of a message, so that Slack shows all of them (slack.ts). Of a first scan it lists the worst five breaches. */
 const maximumItems = 10;
 const maximumOfBaseline = 5;
-
-const counted = (count: number, one: string, many: string): string =>
-  `${shown(count)} ${count === 1 ? one : many}`;
 
 const leastOf = ({ isPart = false }: Summary): string => (isPart ? "at least " : "");
 

@@ -1,5 +1,5 @@
 import type { DeliveryRow, Headline } from "../deliveries/delivery.ts";
-import { asLine, shown } from "./notice.ts";
+import { asLine, counted, shown } from "./notice.ts";
 import type { Content } from "./send.ts";
 
 const maximumTitle = 200;
@@ -44,16 +44,14 @@ export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: b
     }
     case "risen":
       return `${nameOf(event.breachId)}, now worse: ${peopleOf(event.people)}`;
-    case "scan_complete": {
-      const { newBreachCount: count } = event;
-      return `Scan complete: ${count} new ${count === 1 ? "finding" : "findings"}`;
-    }
+    case "scan_complete":
+      return `Scan complete: ${counted(event.newBreachCount, "new finding", "new findings")}`;
     case "scan_error":
       return asLine(event.error, maximumTitle);
   }
 };
 
-const peopleOf = (count: number): string => `${shown(count)} ${count === 1 ? "person" : "people"}`;
+const peopleOf = (count: number): string => counted(count, "person", "people");
 
 /** The breaches whose titles `titleOf` needs. */
 export const breachesInTitle = (rows: readonly Told[]): number[] =>
