@@ -155,6 +155,7 @@ describe("one delivery", () => {
       expect(status).toBe(200);
       expect(rest).toEqual(entry);
       expect(payload).toBe(String(received.body));
+      for (const { breach } of found) expect(payload).toContain(breach.title);
       expect(rest).toMatchObject({ lastResponse: { status: 204, body: "" }, waitsFor: null });
       for (const hidden of [secret, received.headers["x-service-signature"] ?? secret, inbox(kind)])
         expect(JSON.stringify(body)).not.toContain(hidden);

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, inject } from "vitest";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { admin } from "./admin.ts";
 import type { Client } from "./client.ts";
 import { eventually } from "./eventually.ts";
@@ -77,6 +78,16 @@ export type ListedDelivery = {
   failedAttempts: number;
   failureReason: string | null;
 };
+
+/** Waits until all deliveries of an organization have arrived. */
+export const untilDelivered = (org: number): Promise<unknown> =>
+  eventually(
+    async () => {
+      const rows = await deliveries.directory(org);
+      return (await Promise.all(rows.map(({ block }) => deliveries.members(org, block)))).flat();
+    },
+    (all) => all.every(({ status }) => status === "delivered"),
+  );
 
 /** A channel's deliveries as the dashboard shows them, newest first. */
 export const listDeliveries = async ({ id }: Organization, channel: number): Promise<ListedDelivery[]> =>

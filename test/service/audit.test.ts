@@ -15,6 +15,7 @@ import { type Email, emails } from "../../shared/monitoring/emails/record.ts";
 import { audit, type Report } from "../../shared/operations/audit/audit.ts";
 import { scans } from "../../shared/scanning/record.ts";
 import { admin } from "./admin.ts";
+import { untilDelivered } from "./alert-channels.ts";
 import { eventually } from "./eventually.ts";
 import { createOrganization, type Organization } from "./organization.ts";
 import { receivedAt } from "./receiver.ts";
@@ -79,17 +80,6 @@ const createUsed = async (): Promise<void> => {
   );
 };
 
-/** Waits until no delivery is open, so that no worker undoes damage. */
-const untilDelivered = () =>
-  eventually(
-    async () => {
-      const rows = await deliveries.directory(org);
-      const members = await Promise.all(rows.map(({ block }) => deliveries.members(org, block)));
-      return members.flat().filter(({ status }) => status !== "delivered").length;
-    },
-    (open) => open === 0,
-  );
-
 const damage = (key: Key, change: Change) => table.update(key, change);
 
 const summary = ({ differences, unsettled }: Report) => ({
@@ -114,7 +104,8 @@ const expectFoundAndRepaired = async (...subjects: string[]): Promise<Report> =>
 
 beforeAll(async () => {
   await createUsed();
-  await untilDelivered();
+  // No worker undoes damage.
+  await untilDelivered(org);
 });
 
 test("an undamaged organization has no differences, and all its rows are read", async () => {
@@ -263,7 +254,7 @@ describe("damage is found with its id and repaired:", () => {
     // Those of all findings, and those of what is new.
     await expectFoundAndRepaired(`counts ${org}`, `counts ${org}`, `e-mail ${email.id}`);
     expect(await scan(organization.api)).toMatchObject({ newBreachesFound: 1 });
-    await untilDelivered();
+    await untilDelivered(org);
   });
 
   test("a second finding of one breach and e-mail, and findings of a removed e-mail", async () => {

