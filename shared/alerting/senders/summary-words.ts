@@ -101,7 +101,7 @@ const leadOf = (summary: Summary): string => {
     breaches.length === 0
       ? " This channel does not name the breach or the people. The dashboard does."
       : discreetPeople > 0
-        ? " People in a sensitive breach are counted apart, and beside them this channel names nobody. The dashboard does."
+        ? " Sensitive breaches are counted apart, and because of them this message names nobody. The dashboard does."
         : "";
   if (kind === "risen") {
     const again = reopened === 0 ? "" : ` Acknowledged findings that are open again: ${shown(reopened)}.`;
