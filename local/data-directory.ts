@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /** SQLite's result code (SQLITE_BUSY) when another process has the lock. */
@@ -25,7 +25,7 @@ export const openDataDirectory = (path: string | undefined): DataDirectory => {
     return { path: temporary, kept: undefined, close: () => removeAssembly(temporary) };
   }
   try {
-    makeDirectory(path);
+    mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new Error(
       `The data directory ${path} can't be made (${(error as Error).message}): choose another with --data DIR.`,
@@ -40,18 +40,6 @@ export const openDataDirectory = (path: string | undefined): DataDirectory => {
       lock.close();
     },
   };
-};
-
-/** Node.js's own `recursive` never returns below /proc, where nothing can be made. */
-const makeDirectory = (path: string): void => {
-  if (existsSync(path)) return;
-  makeDirectory(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another run may have made it meanwhile.
-    if (!existsSync(path)) throw error;
-  }
 };
 
 /** The directory of a run's cloud assembly. It is removed at the end, so its name must be nobody else's. */
