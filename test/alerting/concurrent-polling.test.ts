@@ -9,7 +9,7 @@ import { openWorkerTemplate } from "../local/template.ts";
 
 /** A queue whose worker runs in one invocation at a time. */
 const assembly = openWorkerTemplate({
-  queue: { VisibilityTimeout: 240 },
+  queue: { VisibilityTimeout: 2_400 },
   mapping: { BatchSize: 10, ScalingConfig: { MaximumConcurrency: 1 } },
 });
 
