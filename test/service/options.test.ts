@@ -16,6 +16,7 @@ import { createUser, signIn, urlOf, useBrowser, visit } from "../browser/visit.t
 import { presetCount, subjects } from "../endpoints/limit-window.ts";
 import { synthesizeWith } from "./assembly.ts";
 import { type Client, createClient } from "./client.ts";
+import { eventually } from "./eventually.ts";
 import { readLocalStack } from "./local-stack.ts";
 import { createOrganization, type Organization } from "./organization.ts";
 import { startOwnService } from "./own-service.ts";
@@ -89,7 +90,11 @@ describe("behind a trusted proxy", () => {
   test("each viewer of a proxy that knows the secret has a limit of its own", async () => {
     const proxy = client();
     await useUp(subjects.address("203.0.113.1"));
-    expect(await statusFor(proxy, "203.0.113.1")).toBe(429);
+    // An authorizer that could not read the secret within a second on a busy machine tries again ten seconds later.
+    await eventually(
+      () => statusFor(proxy, "203.0.113.1"),
+      (status) => status === 429,
+    );
     expect(await statusFor(proxy, "203.0.113.2")).toBe(200);
     // The proxy's own address is not counted against.
     await useUp(subjects.address(proxy.address));
