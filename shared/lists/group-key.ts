@@ -8,9 +8,7 @@ type Value = number | string | boolean | null;
 
 export type GroupFields = Record<string, Value>;
 
-/**
- * How each field of a group is written. An `integer` may be null; a `word` has letters, digits and `_`.
- */
+/** How each field of a group is written. An `integer` may be null; a `word` has letters, digits and `_`. */
 export type FieldKinds<G> = {
   [Name in keyof G]: [G[Name]] extends [boolean]
     ? "boolean"

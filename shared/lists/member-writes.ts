@@ -35,9 +35,7 @@ export const insertion = (key: Key, reserved: Reserved, groupKey: string, item: 
   blockFrom: reserved.blockFrom,
 });
 
-/**
- * Changes a member and moves it to the group key `to`. The condition fails unless its group key is `from`.
- */
+/** Changes a member and moves it to the group key `to`. The condition fails unless its group key is `from`. */
 export const changing = (
   key: Key,
   id: number,

@@ -137,9 +137,6 @@ const readRange = async (
   return descending ? found : found.reverse();
 };
 
-/** What is as old is the same in every copy of the table, and costs half where it need not be consistent. */
-const settledMilliseconds = 24 * 3600_000;
-
 const readBoundary = async (
   org: number,
   kind: ListKind,
@@ -148,7 +145,8 @@ const readBoundary = async (
 ): Promise<{ rows: table.WireRow[]; visible: number }> => {
   const rows = await readBlock(org, kind, block, {
     descending: true,
-    consistent: until > Date.now() - settledMilliseconds,
+    // What is a day old is the same in every copy of the table. A read that need not be consistent costs half.
+    consistent: until > Date.now() - 86_400_000,
     where: allOf(hasOneOf(groupKeys), condition("#createdAt >= :since", { since })),
     project: taken > 0 ? project : ["group"],
   });
