@@ -11,8 +11,8 @@ import { pickIndex } from "./tables.ts";
 type Attributes = Record<string, unknown>;
 
 export type LaggingIndexes = {
-  /** Makes a write visible in the indexes once the lag has passed. */
-  noteWrite: (row: RowId, send: Send) => void;
+  /** Makes a write visible in the indexes once the lag has passed. On a busy machine that may take some `tries`. */
+  noteWrite: (row: RowId, send: Send, tries?: number) => void;
   query: (body: Body, send: Send) => Promise<Answer>;
 };
 
@@ -60,9 +60,10 @@ export const openLaggingIndexes = (lagMilliseconds: number, keyNames: KeyNames):
   };
 
   return {
-    noteWrite: (row, send) => {
+    noteWrite: function note(row, send, tries = 20): void {
+      const again = () => tries > 1 && note(row, send, tries - 1);
       // A process that ends meanwhile no longer shows its indexes to anybody.
-      setTimeout(() => copyRow(row, send).catch(() => {}), lagMilliseconds).unref();
+      setTimeout(() => copyRow(row, send).catch(again), lagMilliseconds).unref();
     },
     query: async (body, send) => {
       const table = body.TableName as string;

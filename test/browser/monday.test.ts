@@ -112,8 +112,10 @@ describe("Monday", () => {
         for (const key of ["/", ..."hopper", "Enter"]) await page.keyboard.press(key);
         await page.getByRole("heading", { level: 1, name: `grace@${domain}` }).waitFor();
         await page.getByRole("link", { name: "Forum (invented)" }).waitFor();
+        // A busy machine types so slowly that the beginning of the name is looked up too.
+        const ofWholeName = asked.filter((each) => !/\?q=h\w{0,4}&/.test(each));
         // On other pages the slash opens the whole list first, which nothing waits for.
-        expect(asked.slice(from === "E-mails" ? 0 : 1)).toEqual([
+        expect(ofWholeName.slice(from === "E-mails" ? 0 : 1)).toEqual([
           "/api/dashboard/emails?q=hopper&limit=50",
           expect.stringMatching(/^\/api\/dashboard\/emails\/\d+$/),
         ]);
