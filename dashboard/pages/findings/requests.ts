@@ -10,21 +10,21 @@ export type Selection = {
   /** As a request names them. */
   of: Pick<Input<"POST /v1/breaches/reopenings">["body"], "ids" | "filter">;
   total: number;
-  /** Some of them are open: to acknowledge the others only replaces what was said of them. */
+  /** Whether some of them are open. Acknowledging the others only replaces what was said of them. */
   isOpen: boolean;
-  /** What matches, where it is more than was looked at. */
+  /** Says which findings they are, if some of them may be on other pages. */
   words?: string;
 };
 
-/** Of findings that were chosen one by one, the open ones, to be acknowledged; or if there is none, those that are acknowledged. */
+/** Of findings that were chosen one by one: the acknowledged ones to reopen; to acknowledge the open ones, or all if none is open. */
 export const chosenOf = (findings: readonly Finding[], isReopening: boolean): Selection => {
-  const open = findings.filter(({ acknowledged }) => !acknowledged && !isReopening);
+  const open = isReopening ? [] : findings.filter(({ acknowledged }) => !acknowledged);
   const isOpen = open.length > 0;
   const some = isOpen ? open : findings.filter(({ acknowledged }) => acknowledged);
   return { of: { ids: some.map(({ id }) => id) }, total: some.length, isOpen };
 };
 
-/** All that match now, also on other pages: those that are open, or acknowledged to be reopened, unless the filters say which. */
+/** All findings that match now, on every page. Where the filters name no state: the acknowledged ones to reopen, the open ones to acknowledge. */
 export async function matchingOf(filters: Filters, isReopening: boolean): Promise<Selection> {
   const { acknowledged = String(isReopening) } = filters;
   const wanted = { ...filters, acknowledged };
@@ -38,7 +38,7 @@ export async function matchingOf(filters: Filters, isReopening: boolean): Promis
   };
 }
 
-/** Reopens what was acknowledged at a time, and nothing that was acknowledged before or since. */
+/** Reopens a selection that was acknowledged. Of all that match, those that were acknowledged before or since stay acknowledged. */
 export const undo = (
   { of: { ids, filter } }: Pick<Selection, "of">,
   acknowledgedAt: string | undefined,

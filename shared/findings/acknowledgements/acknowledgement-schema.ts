@@ -33,7 +33,7 @@ export const findingFilter = z
       time.check(
         z.meta({
           description:
-            "Findings that were acknowledged at exactly this time: the `createdAt` of a request is that of all it acknowledged",
+            "Findings that were acknowledged at exactly this time. All findings that a request acknowledges get its `createdAt`",
         }),
       ),
     ),
