@@ -112,20 +112,22 @@ end`,
   },
   "C#": {
     fence: "csharp",
-    tool: "dotnet",
+    tool: "mcs",
     files: (code) => ({
-      "check.csproj": `<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><OutputType>Exe</OutputType>
-<TargetFramework>net8.0</TargetFramework><RollForward>Major</RollForward></PropertyGroup></Project>`,
-      "WebhookSignatures.cs": code,
-      "Check.cs": `class Check { static void Main(string[] all) { for (var at = 0; at < all.Length; at += 6) {
-  var a = all[at..(at + 6)];
-  var body = System.IO.File.ReadAllBytes(a[0]);
-  var both = new[] { WebhookSignatures.IsGenuine(body, a[1], a[5]),
-    WebhookSignatures.IsGenuineStandard(body, a[2], a[3], a[4], a[5]) };
-  System.Console.WriteLine(string.Join(" ", both).ToLowerInvariant()); } } }`,
+      "Check.cs": `${code}
+class Check {
+  static void Main(string[] all) {
+    for (int at = 0; at < all.Length; at += 6) {
+      string[] a = all.Skip(at).Take(6).ToArray();
+      byte[] body = System.IO.File.ReadAllBytes(a[0]);
+      bool one = WebhookSignatures.IsGenuine(body, a[1], a[5]);
+      Console.WriteLine($"{one} {WebhookSignatures.IsGenuineStandard(body, a[2], a[3], a[4], a[5])}".ToLowerInvariant());
+    }
+  }
+}`,
     }),
-    build: ["dotnet", "build", "--output", "out"],
-    run: ["dotnet", "out/check.dll"],
+    build: ["mcs", "Check.cs"],
+    run: ["mono", "Check.exe"],
   },
   PHP: {
     fence: "php",
