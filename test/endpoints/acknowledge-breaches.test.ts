@@ -135,6 +135,8 @@ describe("200", () => {
       [{ filter: { acknowledged: false } }, findingCount],
       [{ filter: every }, 1],
       [{ ids: [id, before[1]?.id] }, 2],
+      [{ filter: { ids: [id, id, before[1]?.id, unknownId], acknowledged: false } }, 2],
+      [{ filter: { ids: before.map((finding) => finding.id), emailId, breachId: breach.id } }, 1],
     ] as const) {
       const reply = await requestMany(api, { ...what, dryRun: true });
       expect(reply).toMatchObject({ status: 200 });
@@ -149,6 +151,26 @@ describe("200", () => {
     await table.remove(keys.acknowledgementLock(org));
     expect((await requestMany(api, { filter: every })).body.matching).toBe(0);
   });
+
+  test("of chosen findings that a colleague acknowledged meanwhile stay as they are, and Undo leaves them", async () => {
+    const organization = await createWithFindings();
+    const { api } = organization;
+    const ids = (await findingsOf(organization)).slice(0, 3).map(({ id }) => id);
+    const [colleagues] = ids;
+    expect((await api.post("/breaches/acknowledge", { id: colleagues, reason: "Mine" })).status).toBe(200);
+    const reply = await requestMany(api, { filter: { ids, acknowledged: false }, reason: "Theirs" });
+    const { createdAt, ...done } = await ended(api, reply);
+    expect(done).toMatchObject({ matching: 2, acknowledged: 2 });
+    const { activity } = (await api.get("/activity?category=findings")).body as { activity: object[] };
+    expect(activity[0]).toMatchObject({
+      summary: "Acknowledged 2 breach findings (chosen by id, open) as handled: Theirs",
+    });
+
+    const filter = { ids, acknowledged: true, acknowledgedAt: createdAt };
+    expect(await api.post("/breaches/reopenings", { filter })).toMatchObject({ body: { matching: 2 } });
+    const acknowledged = async () => (await findingsOf(organization)).filter((each) => each.acknowledged);
+    await expect.poll(acknowledged).toMatchObject([{ id: colleagues, acknowledgeReason: "Mine" }]);
+  });
 });
 
 describe("400", () => {
@@ -160,6 +182,7 @@ describe("400", () => {
     ["a filter that is null", { filter: null }, /^filter/],
     ["a filter that is a list", { filter: [] }, /^filter/],
     ["no id", { ids: [] }, /^ids: must not be empty/],
+    ["no id in filter", { filter: { ids: [] } }, /^filter.ids: must not be empty/],
     ["1001 ids", { ids: Array(1001).fill(1) }, /^ids: .*1000/],
     ["an id as a string", { ids: ["1"] }, /^ids/],
     ["an id of 0", { ids: [0] }, /^ids/],

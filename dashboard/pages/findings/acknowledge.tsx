@@ -51,7 +51,7 @@ type Properties = Ends & {
 function AcknowledgeDialog({ selection, isReopening, ...ends }: Properties) {
   const [progress, setProgress] = useState<Progress>();
   const { total, words } = selection;
-  const [id] = total === 1 ? (selection.of.ids ?? []) : [];
+  const [id] = total === 1 ? (selection.filter.ids ?? []) : [];
   const needsReason = total > mostWithoutReason;
 
   const act = async (fields: FormData): Promise<string | undefined> => {

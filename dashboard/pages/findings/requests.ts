@@ -7,8 +7,7 @@ import { bodyOf, type Filters, inWords, namesOf, openOnes } from "./filters.ts";
 
 /** Findings to change. */
 export type Selection = {
-  /** As a request names them. */
-  of: Pick<Input<"POST /v1/breaches/reopenings">["body"], "ids" | "filter">;
+  filter: NonNullable<Input<"POST /v1/breaches/reopenings">["body"]["filter"]>;
   total: number;
   /** Whether some of them are open. Acknowledging the others only replaces what was said of them. */
   isOpen: boolean;
@@ -16,12 +15,15 @@ export type Selection = {
   words?: string;
 };
 
-/** Of findings that were chosen one by one: the acknowledged ones to reopen; to acknowledge the open ones, or all if none is open. */
+/**
+ * Of findings that were chosen one by one: the acknowledged ones to reopen; to acknowledge the open ones, or all if none is open.
+ * What colleagues have changed since the page loaded is left as it is.
+ */
 export const chosenOf = (findings: readonly Finding[], isReopening: boolean): Selection => {
   const open = isReopening ? [] : findings.filter(({ acknowledged }) => !acknowledged);
   const isOpen = open.length > 0;
   const some = isOpen ? open : findings.filter(({ acknowledged }) => acknowledged);
-  return { of: { ids: some.map(({ id }) => id) }, total: some.length, isOpen };
+  return { filter: { ids: some.map(({ id }) => id), acknowledged: !isOpen }, total: some.length, isOpen };
 };
 
 /** All findings that match now, on every page. Where the filters name no state: the acknowledged ones to reopen, the open ones to acknowledge. */
@@ -31,19 +33,18 @@ export async function matchingOf(filters: Filters, isReopening: boolean): Promis
   const detectedBefore = serviceTime().toISOString();
   const found = await call("GET /dashboard/findings", { query: { ...wanted, limit: 1 } });
   return {
-    of: { filter: { ...bodyOf(wanted), detectedBefore } },
+    filter: { ...bodyOf(wanted), detectedBefore },
     total: found.total,
     isOpen: acknowledged === openOnes,
     words: inWords(wanted, found.total, namesOf(found)),
   };
 }
 
-/** Reopens a selection that was acknowledged. Of all that match, those that were acknowledged before or since stay acknowledged. */
+/** Reopens a selection that was acknowledged. Those that were acknowledged before or since stay acknowledged. */
 export const undo = (
-  { of: { ids, filter } }: Pick<Selection, "of">,
+  { filter }: Pick<Selection, "filter">,
   acknowledgedAt: string | undefined,
-): Promise<State> =>
-  change(filter ? { of: { filter: { ...filter, acknowledged: true, acknowledgedAt } } } : { of: { ids } });
+): Promise<State> => change({ filter: { ...filter, acknowledged: true, acknowledgedAt } });
 
 /** How far a request is. */
 export type Progress = { matching: number; done: number };
@@ -61,11 +62,11 @@ type Options = {
 
 /** Acknowledges findings, or reopens them. @throws Failure */
 export async function change(
-  { of }: Pick<Selection, "of">,
+  { filter }: Pick<Selection, "filter">,
   { resolution, reason, onProgress }: Options = {},
 ): Promise<State> {
   const path = `/v1/breaches/${resolution === undefined ? "reopenings" : "acknowledgements"}` as const;
-  const { id, matching } = await call(`POST ${path}`, { body: { ...of, resolution, reason } });
+  const { id, matching } = await call(`POST ${path}`, { body: { filter, resolution, reason } });
   onProgress?.({ matching, done: 0 });
   // Ever more seldom: an office behind one address has 100 requests a minute.
   for (let pause = 700; ; pause = Math.min(1.2 * pause, 5_000)) {

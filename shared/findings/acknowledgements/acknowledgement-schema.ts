@@ -9,9 +9,20 @@ const time = z.pipe(
   z.transform((given: string) => new Date(given).toISOString()),
 );
 
+const maximumIds = 1000;
+const someIds = z.array(idField).check(z.minLength(1), z.maxLength(maximumIds));
+
 /** Strict: a misspelled name of a filter would otherwise acknowledge more than was meant. */
 export const findingFilter = z
   .strictObject({
+    ids: z.optional(
+      someIds.check(
+        z.meta({
+          description:
+            "Findings with one of these ids. With `acknowledged`, those that somebody else has changed meanwhile are left out",
+        }),
+      ),
+    ),
     acknowledged: z.optional(z.boolean()),
     breachId: z.optional(idField),
     domainId: z.optional(idField),
@@ -46,16 +57,10 @@ export const findingFilter = z
   );
 export type FindingFilter = z.infer<typeof findingFilter>;
 
-const maximumIds = 1000;
-
 const request = {
   ids: z.optional(
-    z.array(idField).check(
-      z.minLength(1),
-      z.maxLength(maximumIds),
-      z.meta({
-        description: "Ids of findings. If one of them is not the organization's, nothing is done",
-      }),
+    someIds.check(
+      z.meta({ description: "Ids of findings. If one of them is not the organization's, nothing is done" }),
     ),
   ),
   filter: z.optional(findingFilter),

@@ -35,10 +35,9 @@ const select = async (
   purpose: PurposeOfPeople,
   { ids, filter = {} }: Chosen,
 ): Promise<Selected> => {
-  if (ids !== undefined) return selectIds(org, ids, purpose);
-  if (purpose === "acknowledge") return selectMatching(org, filter);
-  if (filter.acknowledged === false) return { selection: { ids: [] }, matching: 0 };
-  return selectMatching(org, { ...filter, acknowledged: true });
+  if (purpose === "reopen" && filter.acknowledged === false) return { selection: { ids: [] }, matching: 0 };
+  const wanted = purpose === "reopen" ? { ...filter, acknowledged: true } : filter;
+  return ids === undefined ? selectMatching(org, wanted) : selectIds(org, ids, wanted);
 };
 
 /** How many findings a request would be about. Refuses `findingNotFound`. */
@@ -94,13 +93,14 @@ export const request = async (
 
 /** A filter as the log entry names it, such as `(breach PayrollPro, severity critical or high) `. */
 const inWords = async (org: number, filter: FindingFilter = {}): Promise<string> => {
-  const { acknowledged, breachId, domainId, emailId, severity, scanId, detectedBefore, acknowledgedAt } =
+  const { ids, acknowledged, breachId, domainId, emailId, severity, scanId, detectedBefore, acknowledgedAt } =
     filter;
   const [breaches, domain] = await Promise.all([
     breachDetails.details(breachId === undefined ? [] : [breachId]),
     domainId === undefined ? undefined : domains.get(org, domainId),
   ]);
   const words = [
+    ids !== undefined && "chosen by id",
     breachId !== undefined && `breach ${breaches.get(breachId)?.title ?? breachId}`,
     domainId !== undefined && `domain ${domain?.name ?? domainId}`,
     severity !== undefined && `severity ${anyOf(new Set(severity))}`,

@@ -35,33 +35,32 @@ const concurrency = 32;
 /** A directory that was read while a scan started or ended is read again. */
 const maximumReadings = 5;
 
-/** Findings by id; to reopen, those that are acknowledged. Refuses `findingNotFound` if one of them is not there. */
+/** Those of the findings with these ids that match a filter. Refuses `findingNotFound` if one of them is not there. */
 export const selectIds = async (
   org: number,
   given: readonly number[],
-  purpose: "acknowledge" | "reopen",
+  filter: FindingFilter,
 ): Promise<Selected> => {
-  const all = [...new Set(given)].sort((one, other) => one - other);
-  const rows = await table.getManyWire(
-    all.map((id) => findings.key(org, id)),
-    { project: ["id", "group"] },
-  );
-  const found = new Map(
-    rows.map((row) => [Number(row.id?.N), findings.groupOf({ group: row.group?.S ?? "" })]),
-  );
-  const missing = all.find((id) => !found.has(id));
+  const ids = [...new Set(given)];
+  const rows = await findings.getMany(org, ids);
+  const missing = ids.find((_, index) => rows[index] === undefined);
   if (missing !== undefined) {
     throw new Refusal("findingNotFound", {
       error: `No breach finding of the organization has the id ${missing}: nothing was changed`,
     });
   }
-  const ids = purpose === "reopen" ? all.filter((id) => found.get(id)?.acknowledged) : all;
-  return { selection: { ids }, matching: ids.length };
+  return selectAmong(rows, filter);
 };
 
 /** Findings that match a filter. Without fields that only findings' rows hold, the directory is enough to count them. */
 export const selectMatching = async (org: number, filter: FindingFilter): Promise<Selected> => {
-  if (filter.emailId !== undefined) return selectOfEmail(org, filter.emailId, filter);
+  const { ids, emailId } = filter;
+  if (ids !== undefined) return selectAmong(await findings.getMany(org, [...new Set(ids)]), filter);
+  // The findings of one e-mail are few, and its row names them.
+  if (emailId !== undefined) {
+    const email = await emails.get(org, emailId);
+    return selectAmong(await findings.getMany(org, Object.values(email?.findings ?? {})), filter);
+  }
   const { directory, openScanId } = await readDirectory(org);
   let lastScanId = 0;
   for (const { counts } of directory) {
@@ -93,10 +92,7 @@ export const selectMatching = async (org: number, filter: FindingFilter): Promis
   return { selection: { filter, lastScanId, openScan: open.selected }, matching };
 };
 
-/** The findings of one e-mail are few, and its row names them. */
-const selectOfEmail = async (org: number, emailId: number, filter: FindingFilter): Promise<Selected> => {
-  const email = await emails.get(org, emailId);
-  const rows = await findings.getMany(org, Object.values(email?.findings ?? {}));
+const selectAmong = (rows: readonly (FindingRecord | undefined)[], filter: FindingFilter): Selected => {
   const ids = rows
     .filter((row) => row !== undefined)
     .filter((row) => isOf(filter, findings.groupOf(row)) && hasAttributes(filter, row))
@@ -156,10 +152,11 @@ const scanIdIn = (groupKey: string): number => findings.groupOf({ group: groupKe
 
 /** Whether a row is as a filter asks of the rows themselves. */
 const hasAttributes = (
-  { breachId, detectedBefore, acknowledgedAt }: FindingFilter,
-  row: Pick<FindingRecord, "breachId" | "firstDetectedAt" | "acknowledgment">,
+  { breachId, emailId, detectedBefore, acknowledgedAt }: FindingFilter,
+  row: Pick<FindingRecord, "breachId" | "emailId" | "firstDetectedAt" | "acknowledgment">,
 ): boolean =>
   (breachId === undefined || row.breachId === breachId) &&
+  (emailId === undefined || row.emailId === emailId) &&
   (detectedBefore === undefined || row.firstDetectedAt < detectedBefore) &&
   (acknowledgedAt === undefined || row.acknowledgment?.at === acknowledgedAt);
 
