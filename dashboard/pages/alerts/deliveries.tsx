@@ -121,7 +121,9 @@ const columns = (onOpen: (delivery: Delivery) => void): Column<Delivery>[] => [
     name: "State",
     width: "title",
     cell: ({ status, failureReason, waitsFor }) => {
-      const why = new Set([failureReason, waitsFor?.reason].filter((reason) => reason != null));
+      // Why an attempt before the one that arrived failed is told by the details.
+      const reasons = status === "delivered" ? [] : [failureReason, waitsFor?.reason];
+      const why = new Set(reasons.filter((reason) => reason != null));
       return (
         <>
           <span class={`state ${states[status].look}`}>{states[status].label}</span>

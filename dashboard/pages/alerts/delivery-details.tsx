@@ -22,7 +22,7 @@ export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
     <Dialog title={delivery.title} onClose={onClose} isWide isText button="Close">
       <dl class="facts">
         <Fact name="Id">{delivery.id}</Fact>
-        {failureReason !== null && <Fact name="Failed">{failureReason}</Fact>}
+        {failureReason !== null && <Fact name="Last failure">{failureReason}</Fact>}
         {waitsFor !== null && (
           <Fact name="Waits for">
             {waitsFor.reason}: <When time={waitsFor.until} />

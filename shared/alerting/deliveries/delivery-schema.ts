@@ -22,7 +22,9 @@ export const listedDelivery = z
     createdAt: timestamp,
     lastAttemptAt: z.nullable(timestamp),
     nextAttemptAt: z.nullable(timestamp).check(z.meta({ description: "Null when no attempt is due" })),
-    failureReason: z.nullable(z.string()),
+    failureReason: z
+      .nullable(z.string())
+      .check(z.meta({ description: "Of the last attempt that failed, also once another one has arrived" })),
     title: z
       .string()
       .check(
