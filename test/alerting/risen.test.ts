@@ -83,6 +83,7 @@ test("a rise to high is told once to Slack and e-mail channels that want new bre
   await send(org, email);
   expect(mails.subjects).toEqual([expect.stringContaining(`Now High: Breach ${breachId}, `)]);
   expect(mails.texts[0]).toContain("Acknowledged findings that are open again: 2.");
+  expect(mails.texts[0]).toContain(`/api/app/findings?breachId=${breachId}\n`);
   expect(mails.references).toEqual([`<breach-${breachId}@breach-monitor.invalid>`]);
   await rise(org, breachId, "high");
   expect(await countsOf(org, all)).toEqual([1, 1, 0, 0, 0]);
@@ -116,6 +117,7 @@ test("a sensitive breach is not named to a discreet channel", async () => {
   await send(org, channelId);
   expect(mails.subjects[0]).toContain("A sensitive breach is worse than was known: 12 people");
   expect(mails.texts[0]).not.toContain(`Breach ${breachId}`);
+  expect(mails.texts[0]).toContain("/api/app/findings\n");
   expect(mails.references).toEqual([""]);
 });
 

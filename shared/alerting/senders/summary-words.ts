@@ -61,12 +61,13 @@ export const noticeOfSummary = (
         : []),
     ],
     advice: people + discreetPeople > 0 ? adviceFor(worst?.advice) : undefined,
-    link: linkTo(
-      dashboardUrl,
-      `/findings${scanId === undefined ? "" : `?scanId=${scanId}`}`,
-      "See the findings",
-    ),
+    link: linkTo(dashboardUrl, pathOf(summary), "See the findings"),
   };
+};
+
+const pathOf = ({ kind, breaches: [worst], scanId }: Summary): string => {
+  if (kind === "risen" && worst !== undefined) return `/findings?breachId=${worst.breachId}`;
+  return scanId === undefined ? "/findings" : `/findings?scanId=${scanId}`;
 };
 
 /** `isSubject`: also says what leaked in a single breach. */
