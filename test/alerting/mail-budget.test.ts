@@ -12,7 +12,8 @@ import {
 import { defaultMailBudget, giveBackCopies, takeCopies } from "../../shared/aws/mail/budget.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
-import { createChannel } from "./channels.ts";
+import { deliveriesOf } from "./breached-people.ts";
+import { createChannel, webhook } from "./channels.ts";
 import { attempt, mails, raiseFor, statusesOf, useMailServer } from "./mail-deliveries.ts";
 
 useWorkers();
@@ -105,6 +106,21 @@ test.each([
   expect(waiting && waitsForOf(waiting, new Date())?.reason).toBe("budget of e-mails is used up");
 });
 
+test("others are told that the budget holds a channel up, and not to check its settings", async () => {
+  const org = await createOrganization({});
+  await organizations.setMailBudget(org, { hour: 0, day: 0 });
+  const channelId = await createChannel(org);
+  const otherId = await createChannel(org, {}, webhook, { notifyOnScanError: true });
+  const [message] = await raiseFew(org, channelId, [error]);
+  if (message === undefined) throw new Error("a delivery was expected");
+  vi.setSystemTime(nextHour + 86_400_000);
+  await attempt(message);
+  expect(await deliveriesOf(org, otherId)).toMatchObject([
+    { event: { error: expect.stringMatching(/budget of e-mails is used up\. Whoever operates/) } },
+  ]);
+  await takeMessages("delivery-retries");
+});
+
 test("a message about a single address goes out with a budget of one", async () => {
   const org = await createOrganization({});
   await organizations.setMailBudget(org, { hour: 1, day: 1 });
@@ -163,7 +179,9 @@ test("a budget counts hours and days, and concurrent copies exactly", async () =
   for (let count = 0; count < 5; count++) {
     expect(await takeCopies(org, 1, budget, at("11:00:00"))).toBeUndefined();
   }
-  expect(await takeCopies(org, 1, budget, at("12:00:00"))).toEqual(new Date("2026-03-02T00:00:00Z"));
+  expect(await takeCopies(org, 10, budget, at("12:00:00"))).toEqual(new Date("2026-03-02T00:00:00Z"));
+  // What waits for the next day took nothing out of the hour.
+  expect(await takeCopies(org, 10, { hour: 10, day: 25 }, at("12:01:00"))).toBeUndefined();
   expect(await takeCopies(org, 1, budget, new Date("2026-03-02T00:00:00Z"))).toBeUndefined();
 });
 

@@ -3,6 +3,7 @@
  * channels that want scan errors are told, once until then and at most once a day, when something was due for a day in which nothing arrived, or
  * a delivery is given up.
  */
+import { budgetUsedUp } from "../../aws/mail/budget.ts";
 import * as queue from "../../aws/queue/queue.ts";
 import { allOf, asRead, exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
@@ -35,7 +36,11 @@ export const noteFailing = async (
   const others = tells ? (await list(org)).filter((other) => other.id !== id) : [];
   const { name } = optionsOf(channel);
   const settings = name === null ? "its settings" : `the settings of "${name}"`;
-  const error = `Alerts do not reach ${describe(channel)}: ${failure}. Check ${settings}, then send it a test.`;
+  const advice =
+    failure === budgetUsedUp
+      ? "Whoever operates this service can set a larger one."
+      : `Check ${settings}, then send it a test.`;
+  const error = `Alerts do not reach ${describe(channel)}: ${failure}. ${advice}`;
   const { writes, messages } = await raise(org, others, [{ type: "scan_error", error }]);
   // A failed condition means that another attempt has told the others, or that the channel was removed.
   const { written } = await table.attempt(

@@ -1,6 +1,6 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import type { Organization } from "../../access/organizations/organization.ts";
-import { defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
+import { budgetUsedUp, defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
 import type { Delivery } from "../deliveries/delivery.ts";
 import { askToConfirm, unconfirmed } from "./confirmation.ts";
 import { type Addressee, addresseesOf, fingerprint } from "./recipient.ts";
@@ -68,5 +68,5 @@ export const planMail = async (
   const seconds =
     (usedUpUntil.getTime() - Date.now()) / 1_000 +
     (isSingle ? headStartSeconds + Math.random() * spreadSeconds : 0);
-  return { obstacle: "budget of e-mails is used up", seconds };
+  return { obstacle: budgetUsedUp, seconds };
 };

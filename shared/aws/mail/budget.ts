@@ -9,6 +9,9 @@ import * as table from "../table/table.ts";
 /** Copies in a UTC hour and in a UTC day. A message to three recipients is three copies. */
 export type MailBudget = { hour: number; day: number };
 
+/** What a delivery waits for that the budget holds up. */
+export const budgetUsedUp = "budget of e-mails is used up";
+
 export const defaultMailBudget: MailBudget = { hour: 500, day: 2_000 };
 
 const windowSeconds: Readonly<Record<keyof MailBudget, number>> = { hour: 3_600, day: 86_400 };
@@ -46,16 +49,22 @@ export const takeCopies = async (
         }),
       }),
     );
-    if (!written) return end;
+    if (written) continue;
+    if (name === "day") await giveBackCopies(org, copies, now, ["hour"]);
+    return end;
   }
   return undefined;
 };
 
 /** Gives copies back that were taken at this time and not sent. A transaction, which recognizes its own tries. */
-export const giveBackCopies = async (org: number, copies: number, takenAt: Date): Promise<void> => {
+export const giveBackCopies = async (
+  org: number,
+  copies: number,
+  takenAt: Date,
+  from: (keyof MailBudget)[] = ["hour", "day"],
+): Promise<void> => {
   if (copies === 0) return;
-  const names = Object.keys(windowSeconds) as (keyof MailBudget)[];
-  const writes = names.map((name) => ({
+  const writes = from.map((name) => ({
     update: windowAt(org, name, takenAt).key,
     add: { copies: -copies },
     if: exists,
