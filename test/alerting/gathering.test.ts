@@ -5,6 +5,7 @@ import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
+import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
 import {
   type Delivery,
   deliveries,
@@ -17,12 +18,14 @@ import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { lookUpStepSeconds } from "../../shared/contract/scan-timing.ts";
+import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
 import { findings } from "../../shared/findings/record.ts";
 import { blockSize, reserve } from "../../shared/lists/blocks.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
+import { audit } from "../../shared/operations/audit/audit.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { end } from "../../shared/scanning/end.ts";
 import { addFindings } from "../findings/acknowledgements/findings.ts";
@@ -517,6 +520,22 @@ test.each(["day", "scan"] as const)(
     expect(after.map(({ event }) => event.type)).toEqual(before.slice(0, -1).map(() => "breach"));
   },
 );
+
+test("what was sent stays listed when it is sent again with nothing left to tell", async () => {
+  const org = await organizationOf(6, { first: true });
+  const channelId = await createChannel(org);
+  await scan(org, inBreaches(6, "Alpha"));
+  await sendAll();
+  for (const { emailId } of await findingsOf(org)) await removeEmail(org, emailId, administrator);
+  const [summary] = await deliveriesOf(org, channelId);
+  await redeliver(org, channelId, summary?.id ?? 0);
+  await sendAll();
+  expect(await deliveriesOf(org, channelId)).toMatchObject([
+    { status: "not delivered", failureReason: "nothing is left to tell", attempts: 1, failedAttempts: 0 },
+  ]);
+  expect(mails.received).toHaveLength(1);
+  expect((await audit(org)).differences).toEqual([]);
+});
 
 test("a webhook that became discreet gets no sensitive breach of events from before", async () => {
   const org = await organizationOf(3);

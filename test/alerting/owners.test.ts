@@ -432,7 +432,10 @@ describe("a message on its way", () => {
     expect(await retryAll(org, ownersChannel.id)).toBe(1);
     for (const now of await toOwners(org)) await attemptOf(org, now);
     expect(await sendAll()).toHaveLength(1);
-    expect((await toOwners(org)).map(({ status }) => status)).toEqual(["delivered"]);
+    expect((await toOwners(org)).map(({ status }) => status).toSorted()).toEqual([
+      "delivered",
+      "not delivered",
+    ]);
   });
 
   test("that bounces fails no channel, however often", async () => {

@@ -144,9 +144,12 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   return void log("dropped");
 };
 
+/** What was attempted stays listed, since receivers may have it. */
 const discard = async ({ org, row, log }: Attempt): Promise<undefined> => {
-  await transitions.replace(org, row);
-  log("nothing left to tell");
+  const reason = "nothing is left to tell";
+  if (row.lastAttemptAt === null) await transitions.replace(org, row);
+  else await transitions.giveUp(org, row, reason);
+  log(reason);
 };
 
 /** Enqueues the single deliveries, and again the gathered one if it has anything left. If SQS does not take them, the re-dispatch sends them. */
