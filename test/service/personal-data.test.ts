@@ -45,6 +45,7 @@ const fill = async (): Promise<Organization> => {
   const renamed = await dashboard.patch(`/emails/${otherId}`, { ownerName: `c/o ${address}` });
   expect(renamed.status).toBe(200);
   await dashboard.post("/api-keys", { label: `key of ${address}` });
+  expect((await dashboard.post("/teams", { name: `Team of ${address}` })).status).toBe(201);
   for (const recipients of [[address.toUpperCase()], ["security@demo.example", address]]) {
     expect((await v1.post("/alert-configs", { channel: "email", config: { recipients } })).status).toBe(201);
   }
@@ -90,6 +91,11 @@ describe("a mention of an address", () => {
     ["da.b@acme.com", false],
     ["a.b@acme.com.example", false],
     ["axb@acme.com", false],
+    ["told 'a.b@acme.com' and *a.b@acme.com*", true],
+    ["'a.b@acme.com' knows", true],
+    ["'a.b@acme.com", false],
+    ["o'a.b@acme.com", false],
+    ["c+a.b@acme.com", false],
     [17, false],
     [null, false],
   ])("%j: %s", (value, expected) => {
@@ -231,7 +237,12 @@ describe("erase", () => {
 
   test("takes an unwatched address off the list for good", async () => {
     const { id: org, api } = organization;
+    await admin("user create", { org, email: "ada@demo.example" });
+    const kindsOf = (traces: unknown) => (traces as { kind: string }[]).map(({ kind }) => kind);
+    const dryRun = await admin("erase", { email: "Ada@demo.example", "dry-run": true });
     const { traces } = await admin("erase", { email: "Ada@demo.example" });
+    expect(kindsOf(traces)).toEqual(expect.arrayContaining(kindsOf(dryRun.traces)));
+    expect(kindsOf(traces)).toContain("SIGN-IN-ADDRESS");
     expect(traces).toContainEqual(
       expect.objectContaining({ organizationId: org, kind: "UNWATCHED", outcome: "removed" }),
     );

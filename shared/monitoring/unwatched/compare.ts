@@ -126,7 +126,7 @@ const merged = (
   const erased = entries.filter(({ state }) => state === "erased").map(({ alias }) => alias);
   let next = firstNew;
   const named = wanted.flatMap(({ alias, state, found }): Entry[] => {
-    if (erased.length > 0 && erased.includes(hashOf(alias))) return [];
+    if (erased.length > 0 && [alias, baseOf(alias)].some((each) => erased.includes(hashOf(each)))) return [];
     const before = stored.get(alias);
     stored.delete(alias);
     if (before?.state === "ignored" && state === "open") return [before];

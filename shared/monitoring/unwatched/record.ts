@@ -150,7 +150,7 @@ export const writesOf = (
   ];
 };
 
-/** Forgets an address, watched or not, so that no answer brings it back into the list. */
+/** Forgets an address with its sub-addresses, watched or not, so that no answer brings them back into the list. */
 export const erase = (org: number, domainId: number, address: string): Promise<void> =>
   withOptimisticRetry(async () => {
     const at = address.lastIndexOf("@");
@@ -159,7 +159,7 @@ export const erase = (org: number, domainId: number, address: string): Promise<v
     const row = await table.get<Key>(keys.unwatched(org, domainId, bucket));
     const before = row ? bucketIn(row) : emptyBucket(bucket, address.slice(at + 1).toLowerCase());
     if (before.entries.some((entry) => entry.alias === hashOf(alias))) return;
-    const others = before.entries.filter((entry) => entry.alias !== alias);
+    const others = before.entries.filter((entry) => entry.alias !== alias && baseOf(entry.alias) !== alias);
     const entries: Entry[] = [...others, { alias: hashOf(alias), number: before.next, state: "erased" }];
     await table.transact(writesOf(org, domainId, [{ before, after: { next: before.next + 1, entries } }]));
   });

@@ -16,6 +16,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { remove as removeEmail } from "../../findings/email-removal.ts";
 import { assign as assignEmail } from "../../monitoring/emails/changes.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
+import { rename as renameTeam } from "../../monitoring/teams/team.ts";
 import * as unwatched from "../../monitoring/unwatched/record.ts";
 import { type Mention, mentionOf } from "./mention.ts";
 
@@ -112,9 +113,10 @@ const ofOneAddress = [
   "ADDRESS",
   "RECIPIENT",
   "LIMIT",
+  "TEAM-NAME",
 ];
 
-/** Undefined: the row has gone meanwhile, or has changed and is found again in the next round. */
+/** Undefined: the row has changed meanwhile, and is found again in the next round if it still mentions the address. */
 const eraseFrom = async (
   row: Row,
   address: string,
@@ -144,14 +146,17 @@ const eraseFrom = async (
     if (recipients.some((each) => isThe(address, each)))
       return eraseRecipient(org, channel.id, { address, recipients, actor });
   }
+  if (kind === "TEAM") {
+    // With the row of its name, which no other team can have.
+    const name = `${mention.replaced(String(row.name))} ${row.id}`;
+    return isDone(renameTeam(org, Number(row.id), name, actor), "changed", "teamNotFound");
+  }
   if (ofOneAddress.includes(kind)) {
     // The row of a claim names its holder: the address may be somebody's again since it was read.
     const holder = ["id", "userId"].find((name) => row[name] !== undefined);
     const asRead = holder === undefined ? undefined : condition("#holder = :holder", { holder: row[holder] });
-    const { written } = await table.attempt(
-      table.remove(row, asRead && { ...asRead, names: { holder: String(holder) } }),
-    );
-    return written ? "removed" : undefined;
+    const removal = table.remove(row, asRead && { ...asRead, names: { holder: String(holder) } });
+    return outcomeOf(await table.attempt(removal), "removed");
   }
   return eraseText(row, mention);
 };
@@ -210,17 +215,21 @@ const eraseText = async (row: Row, mention: Mention): Promise<Outcome | undefine
       `The key of a row of kind ${kindOf(row)} mentions the address, and nothing here removes it`,
     );
   }
-  const { written } = await table.attempt(
-    table.update(
-      { pk, sk },
-      {
-        set: Object.fromEntries(mentioning.map(([name, value]) => [name, mention.replaced(value)])),
-        if: allOf(
-          exists,
-          ...mentioning.map(([name, value]) => condition(`#${name} = :${name}`, { [name]: value })),
-        ),
-      },
-    ),
+  const change = table.update(
+    { pk, sk },
+    {
+      set: Object.fromEntries(mentioning.map(([name, value]) => [name, mention.replaced(value)])),
+      if: allOf(
+        exists,
+        ...mentioning.map(([name, value]) => condition(`#${name} = :${name}`, { [name]: value })),
+      ),
+    },
   );
-  return written ? "changed" : undefined;
+  return outcomeOf(await table.attempt(change), "changed");
+};
+
+/** A row that is not there any more has gone with another one. */
+const outcomeOf = (attempt: table.Attempt<unknown>, outcome: Outcome): Outcome | undefined => {
+  if (attempt.written) return outcome;
+  return attempt.failed[0]?.item === undefined ? "removed" : undefined;
 };

@@ -11,13 +11,15 @@ export type Mention = {
   replaced: <T>(value: T) => T;
 };
 
-/** Characters that an address can have in front of its `@`, by RFC 5322. */
-const ofLocalPart = "[\\w.!#$%&'*+/=?^`{|}~-]";
+/** What an address can have in front of its `@` besides letters and digits, by RFC 5322; texts also put it around addresses. */
+const marks = "[.!#$%&'*+/=?^`{|}~-]+";
 
 /** `address` is compared without case. */
 export const mentionOf = (address: string): Mention => {
   const text = address.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-  const pattern = `(?<!${ofLocalPart})${text}(?![\\w-]|\\.[\\w-])`;
+  const end = `${text}(?![\\w-]|\\.[\\w-])`;
+  // Marks belong to another address behind a letter or digit, and where nothing else is there.
+  const pattern = `(?<!\\w|\\w${marks}|^${marks}(?=${end}$))${end}`;
   const any = new RegExp(pattern, "i");
   const all = new RegExp(pattern, "gi");
   const isIn = (value: unknown): boolean => {

@@ -79,7 +79,8 @@ const openIn = ({ named, watched, ignored, erased }: Model): Record<string, numb
   Object.fromEntries(
     Object.entries(named)
       .filter(([alias]) => ![alias, alias.split("+")[0] as string].some((each) => watched.has(each)))
-      .filter(([alias]) => !ignored.has(alias) && !erased.has(alias))
+      .filter(([alias]) => !ignored.has(alias))
+      .filter(([alias]) => ![alias, alias.split("+")[0] as string].some((each) => erased.has(each)))
       .map(([alias, names]): [string, number] => [alias, names.length]),
   );
 
@@ -153,7 +154,7 @@ describe("whatever is watched, ignored, erased and named, and wherever planners 
       if (erased !== undefined && !model.watched.has(aliasOf(erased))) {
         await erase(org, domainId, erased.email);
         model.erased.add(aliasOf(erased));
-        model.ignored.delete(aliasOf(erased));
+        for (const alias of [aliasOf(erased), `${aliasOf(erased)}+shop`]) model.ignored.delete(alias);
       }
       const monitored = (await emailList.list(org, { limit: 100, offset: 0 })).emails;
       for (const { id, email } of monitored.filter((each) => aliasOf(each) !== "user0")) {
@@ -242,7 +243,7 @@ test("a domain that is unverified, or no longer searched, keeps its list and its
   }
 });
 
-test("sub-addresses of a monitored address, disabled or not, are never unwatched", async () => {
+test("sub-addresses of an address that is monitored, disabled or erased are not unwatched", async () => {
   answer("sub.example", { "user0+a": ["Alpha", "Beta"], "user0+b": ["Alpha"], "user1+a": ["Alpha"] });
   const org = await createOrganization({ "sub.example": 2 });
   const { emails: monitored } = await emailList.list(org, { limit: 2, offset: 0 });
@@ -254,6 +255,11 @@ test("sub-addresses of a monitored address, disabled or not, are never unwatched
     { email: "user0+a@sub.example", breachCount: 2 },
     { email: "user0+b@sub.example", breachCount: 1 },
   ]);
+  await erase(org, first.domain.id, first.email);
+  await removeEmail(org, first.id, administrator);
+  expect(await subAddressesOf(org, first)).toEqual([]);
+  await scan(org);
+  expect(await listAll(org)).toMatchObject({ addresses: [], total: 0, unwatched: 0 });
 });
 
 test("what nobody could watch is left out", async () => {
