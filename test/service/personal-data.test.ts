@@ -167,6 +167,10 @@ describe("org export", () => {
   });
 });
 
+/** Rows by which others are found, and what the export calls some kinds of rows. */
+const repeating = ["ADDRESS", "TEAM-NAME"];
+const exportedAs: Record<string, string> = { KEY: "api_key", CHANNEL: "alert_channel" };
+
 describe("erase", () => {
   test("says what is where, and changes nothing with --dry-run", async () => {
     const { id: org } = organization;
@@ -180,6 +184,18 @@ describe("erase", () => {
       ),
     );
     expect(await rowsOf(org)).toEqual(before);
+    // What is erased can be asked for before, and the other way round.
+    const file = join(await mkdtemp(join(tmpdir(), "export-")), "acme.jsonl");
+    await admin("org export", { org, file });
+    const { isIn } = mentionOf(address);
+    const exported = (await readFile(file, "utf8"))
+      .split("\n")
+      .filter(isIn)
+      .map((line) => JSON.parse(line).kind as string);
+    const found = (traces as { organizationId: number; kind: string }[])
+      .filter(({ organizationId, kind }) => organizationId === org && !repeating.includes(kind))
+      .map(({ kind }) => exportedAs[kind] ?? kind.toLowerCase());
+    expect(new Set(exported)).toEqual(new Set(found));
   });
 
   test("leaves no row that mentions the address, also when it dies in between", async () => {
