@@ -117,7 +117,8 @@ export const refusalReply = (names: readonly RefusalName[]): Json => {
   const schema = errorSchema(names);
   return {
     description: sentences.join("; or: "),
-    headers: headersOf(status),
+    // API Gateway answers this one, and gives no function's 401 the header.
+    headers: headersOf(status, names.includes("unauthenticated")),
     content: {
       ...(names.includes("tooLarge") ? { "text/plain": overTenMebibytes } : {}),
       "application/json": {
@@ -174,12 +175,12 @@ export const errorSchema = (names: readonly RefusalName[]): Json => {
   };
 };
 
-export const headersOf = (status: number): Json => {
+export const headersOf = (status: number, isOfGateway = false): Json => {
   const names = [
     "X-Request-Id",
     "Cache-Control",
     ...(status === 401 ? [] : ["RateLimit-Policy", "RateLimit"]),
-    ...(status === 401 ? ["WWW-Authenticate"] : []),
+    ...(isOfGateway ? ["WWW-Authenticate"] : []),
     ...(status === 429 || status === 503 ? ["Retry-After"] : []),
   ];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

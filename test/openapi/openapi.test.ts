@@ -119,6 +119,13 @@ describe.each([
   });
 });
 
+test("WWW-Authenticate is in 401 of API Gateway, which keeps it from functions", () => {
+  const { paths, components } = documentOf(dashboard);
+  const redeem = paths["/sign-in/sessions"]?.post?.responses[401] as Response;
+  expect(components.responses.Unauthenticated?.headers).toHaveProperty("WWW-Authenticate");
+  expect(redeem.headers).not.toHaveProperty("WWW-Authenticate");
+});
+
 test("/api/v1 says which writes of alert channels count against their limit", () => {
   const some = operationsOf(v1, documentOf(v1)).filter(({ operation }) =>
     operation.description?.endsWith("Only Slack or webhook writes that resolve a hostname count."),
