@@ -16,14 +16,17 @@ test.each(["clients", "siem"])("test:%s says in one sentence that there is no Py
   });
 });
 
-test("a misspelt option of a deployment is not taken for none", () => {
+test.each(["alarmEmial", "alarm-email"])("an option %s of a deployment is not taken for none", (option) => {
   const { status, stderr } = spawnSync(
     process.execPath,
     [join(import.meta.dirname, "..", "..", "bin", "breach-monitor.ts")],
-    { env: { PATH: process.env.PATH, CDK_CONTEXT_JSON: '{"alarmEmial": "ops@acme.com"}' }, encoding: "utf8" },
+    {
+      env: { PATH: process.env.PATH, CDK_CONTEXT_JSON: `{"${option}": "ops@acme.com"}` },
+      encoding: "utf8",
+    },
   );
   expect({ status, stderr }).toEqual({
     status: 1,
-    stderr: 'There is no option "alarmEmial". What can be chosen is in docs/deploy.md#context-options.\n',
+    stderr: `There is no option "${option}". What can be chosen is in docs/deploy.md#context-options.\n`,
   });
 });
