@@ -26,7 +26,7 @@ const run = async (args: string[]): Promise<void> => {
     return;
   }
   if (name === "") throw new CommandError("Name the command before its flags.");
-  const command = commands[name];
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) throw noCommand(name);
   const values = parseFlags(name, args.slice(words), command.flags);
   for (const [flag, kind] of Object.entries(command.flags)) {

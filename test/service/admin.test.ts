@@ -190,6 +190,7 @@ describe.concurrent("help", () => {
 describe.concurrent("a command line that cannot be parsed says why in one sentence", () => {
   test.for([
     ["org make --help", 'There is no command "org make": "npm run admin -- help" lists them.'],
+    ["constructor", 'There is no command "constructor": "npm run admin -- help" lists them.'],
     ["org delete --org 1 --org 2", "Give --org once."],
     ["scan schedule --org 1", '"scan schedule" needs --every day|week|never.'],
     ["--json org show", "Name the command before its flags."],
