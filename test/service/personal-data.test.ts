@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -164,6 +165,13 @@ describe("org export", () => {
       expect(text).not.toContain(hidden);
     }
     await expect(admin("org export", { org, file })).rejects.toThrow(/cannot be created/);
+
+    // The end of the last line does not fit.
+    const blocks = Math.floor((text.length - 1) / 512);
+    const { port } = new URL(service.apiUrl);
+    const command = `ulimit -f ${blocks}; exec node bin/admin.ts org export --org ${org} --file ${file}.cut --port ${port}`;
+    const { status, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("EFBIG") });
   });
 });
 

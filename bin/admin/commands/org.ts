@@ -170,7 +170,8 @@ const writeLines = async (file: string, lines: AsyncIterable<Line[]>): Promise<R
   try {
     for await (const some of lines) {
       for (const { kind } of some) counts[kind] = (counts[kind] ?? 0) + 1;
-      await handle.write(some.map((line) => `${JSON.stringify(line)}\n`).join(""));
+      // Unlike `write`, it writes all or throws: a full disk takes a part.
+      await handle.appendFile(some.map((line) => `${JSON.stringify(line)}\n`).join(""));
     }
   } finally {
     await handle.close();
