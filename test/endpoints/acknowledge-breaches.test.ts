@@ -152,7 +152,7 @@ describe("200", () => {
     expect((await requestMany(api, { filter: every })).body.matching).toBe(0);
   });
 
-  test("of chosen findings that a colleague acknowledged meanwhile stay as they are, and Undo leaves them", async () => {
+  test("of chosen findings leaves what a colleague acknowledged; Undo leaves it too", async () => {
     const organization = await createWithFindings();
     const { api } = organization;
     const ids = (await findingsOf(organization)).slice(0, 3).map(({ id }) => id);
