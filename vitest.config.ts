@@ -14,7 +14,7 @@ process.env.TMPDIR = temporary;
 process.once("exit", () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }));
 
 /** These files are small but slow. */
-const slow = /\/(bench\/costs|browser\/waiting|service\/(audit-beside-changes|demo|plans))\.test/;
+const slow = /\/(bench\/costs|browser\/waiting|service\/(demo|plans))\.test/;
 
 /** Without times of an earlier run, vitest starts the largest files first. Those that are small but slow would end last. */
 class SlowFirst extends BaseSequencer {

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { commands } from "../../bin/admin/commands.ts";
 import { connect } from "../../bin/admin/connect.ts";
 import { help } from "../../bin/admin/help.ts";
@@ -18,7 +18,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import { addPasskey } from "../dashboard/passkeys.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
 import { timestamp } from "../endpoints/reply.ts";
-import { admin } from "./admin.ts";
+import { admin, commandLine } from "./admin.ts";
 import { createOrganization } from "./organization.ts";
 import { scan } from "./scan.ts";
 
@@ -364,6 +364,19 @@ test("the fields of a row are shown in the same order every time", async () => {
     const [user] = (await admin("user list", { org })).users as object[];
     expect(Object.keys(user ?? {})).toEqual(["id", "email", "name", "role", "createdAt", "lastSignInAt"]);
   }
+});
+
+test("check exits 1 while differences remain, and says what it repaired", async () => {
+  const { id: org } = await createOrganization();
+  await table.update(keys.seats(org), { add: { active: 2 } });
+  await expect(commandLine("check", { org }, inject("apiUrl"))).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('"differenceCount":1,'),
+  });
+  const report = await admin("check", { org, repair: true });
+  const { print, isWrong } = commands.check ?? {};
+  expect(isWrong?.(report as never)).toBe(false);
+  expect(print?.(report as never)).toContain(`repaired: seats ${org}`);
 });
 
 test("control and format characters in users' text are escaped for the terminal", () => {

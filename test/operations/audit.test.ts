@@ -1,84 +1,67 @@
-import { beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { entries } from "../../shared/access/activity/activity.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
-import type * as users from "../../shared/access/members/user.ts";
+import * as users from "../../shared/access/members/user.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import type { Change } from "../../shared/aws/table/condition.ts";
 import { type Key, keys, type ListKind } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import * as removals from "../../shared/findings/email-removal.ts";
+import * as acknowledging from "../../shared/findings/finding.ts";
 import { type FindingRecord, findings } from "../../shared/findings/record.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
 import type { Directory } from "../../shared/lists/directory.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { assign } from "../../shared/monitoring/emails/changes.ts";
+import * as monitored from "../../shared/monitoring/emails/email.ts";
 import { find } from "../../shared/monitoring/emails/email-list.ts";
 import { type Email, emails } from "../../shared/monitoring/emails/record.ts";
+import * as teams from "../../shared/monitoring/teams/team.ts";
 import { audit, type Report } from "../../shared/operations/audit/audit.ts";
 import { scans } from "../../shared/scanning/record.ts";
-import { admin } from "./admin.ts";
-import { untilDelivered } from "./alert-channels.ts";
-import { eventually } from "./eventually.ts";
-import { createOrganization, type Organization } from "./organization.ts";
-import { receivedAt } from "./receiver.ts";
-import { scan } from "./scan.ts";
+import { createUser } from "../access/organizations/accounts.ts";
+import { domain, findingsOf, inBreaches, rowsOf, useBreachedPeople } from "../alerting/breached-people.ts";
+import { createChannel } from "../alerting/channels.ts";
+import { attempt, useMailServer } from "../alerting/mail-deliveries.ts";
+import { readScan, takeMessages } from "../scanning/in-process-workers.ts";
 
-/** Local parts of addresses; all but the last are in the built-in breaches. */
-const people = ["ada", "alan", "edsger", "grace", "nobody"];
+const people = 5;
+/** All but the last person. */
+const breached = inBreaches(people - 1, "Alpha", "Beta");
+
+const { scan, organizationOf } = useBreachedPeople();
+useMailServer();
 
 let org: number;
-let organization: Organization;
+let domainId: number;
 
-type Members = { emails: Email[]; findings: FindingRecord[] };
-
-const members = async (): Promise<Members> => {
-  const all = async <M>(list: {
-    directory: (org: number) => Promise<Directory>;
-    members: (org: number, block: number) => Promise<M[]>;
-  }) => {
-    const rows = await list.directory(org);
-    return (await Promise.all(rows.map(({ block }) => list.members(org, block)))).flat();
-  };
-  return { emails: await all(emails), findings: await all(findings) };
+/** No worker undoes damage, because every delivery has arrived. */
+const scanAndDeliver = async (): Promise<number> => {
+  const scanId = await scan(org, breached);
+  for (const message of await takeMessages("deliveries")) await attempt(message);
+  return scanId;
 };
 
-/**
- * Creates an organization with channels, scans, acknowledgments, removals, disabled e-mails and deliveries.
- */
-const createUsed = async (): Promise<void> => {
-  organization = await createOrganization();
-  const { api, domain, domainId } = organization;
-  org = organization.id;
-  const { id: teamId } = await admin("team create", { org, name: "Team" });
-  await admin("user create", { org, email: "admin@demo.example" });
-  const left = await admin("user create", { org, email: "left@demo.example" });
-  await admin("user remove", { org, user: left.id });
-  const hook = `${inject("receiverUrl")}/check-${org}`;
-  await api.post("/alert-configs", { channel: "webhook", config: { url: hook }, notifyOnScanComplete: true });
-  for (const name of people) {
-    const added = await api.post("/emails", {
-      email: `${name}@${domain}`,
-      domainId,
-      ...(name === "ada" && { teamId }),
-    });
-    expect(added.status).toBe(201);
-  }
-  await scan(api);
-  const { body } = await api.get("/breaches");
-  const found = body.breaches as { id: number; email: string; emailId: number }[];
-  expect(found.length).toBeGreaterThan(3);
-  await api.post("/breaches/acknowledge", { id: found[0]?.id });
-  const removed = found.find(({ email }) => email.startsWith("grace"))?.emailId ?? 0;
-  expect((await api.delete(`/emails?id=${removed}`)).status).toBe(200);
-  const { body: listed } = await api.get("/emails");
-  const nobody = (listed.emails as { id: number; email: string }[]).find(({ email }) =>
-    email.startsWith("nobody"),
-  );
-  expect((await api.patch(`/emails/${nobody?.id}`, { isActive: false })).status).toBe(200);
-  await scan(api);
-  await eventually(
-    () => receivedAt(hook),
-    (received) => received.length >= 3,
-  );
-};
+const emailOf = (name: string) =>
+  find(org, name, { limit: 1, offset: 0 }).then((found) => found.emails[0]?.id ?? 0);
+
+/** An organization with users, a channel, scans, acknowledgments, removals, disabled e-mails and deliveries. */
+beforeAll(async () => {
+  org = await organizationOf(people);
+  domainId = (await domains.list(org))[0]?.id ?? 0;
+  const team = await teams.create(org, "Team", administrator);
+  await assign(org, await emailOf("user0"), { teamId: team.id }, administrator);
+  await createUser(org, "admin@acme.example");
+  const left = await createUser(org, "left@acme.example");
+  await users.remove(org, left.id);
+  await createChannel(org, {}, undefined, { notifyOnScanComplete: true });
+  await scanAndDeliver();
+  const [found] = await findingsOf(org);
+  await acknowledging.acknowledge(org, { id: found?.id ?? 0, resolution: "handled" }, administrator);
+  await removals.remove(org, await emailOf("user3"), administrator);
+  await monitored.setActive(org, await emailOf("user4"), false, administrator);
+  await scanAndDeliver();
+});
 
 const damage = (key: Key, change: Change) => table.update(key, change);
 
@@ -102,20 +85,13 @@ const expectFoundAndRepaired = async (...subjects: string[]): Promise<Report> =>
   return report;
 };
 
-beforeAll(async () => {
-  await createUsed();
-  // No worker undoes damage.
-  await untilDelivered(org);
-});
-
 test("an undamaged organization has no differences, and all its rows are read", async () => {
   const report = await audit(org);
   expect(summary(report)).toEqual({ differences: [], unsettled: [] });
-  const rows = await members();
   expect(report.checked).toMatchObject({
-    emails: { rows: people.length - 1 },
-    findings: { rows: rows.findings.length },
-    scans: { rows: 2 },
+    emails: { rows: people - 1 },
+    findings: { rows: (await findingsOf(org)).length },
+    scans: { rows: 3 },
     deliveries: { rows: deliveries.sum(await deliveries.directory(org)) },
     domains: { rows: 1 },
     channels: { rows: 1 },
@@ -128,10 +104,11 @@ describe("damage is found with its id and repaired:", () => {
   let finding: FindingRecord;
   let scanId: number;
   beforeEach(async () => {
-    const all = await members();
-    const held = all.emails.find((row) => Object.keys(row.findings).length > 0 && row.unacknowledged > 0);
+    const held = (await rowsOf(org, emails)).find(
+      (row) => Object.keys(row.findings).length > 0 && row.unacknowledged > 0,
+    );
     email = held as Email;
-    finding = all.findings.find(
+    finding = (await findingsOf(org)).find(
       (row) => row.emailId === email.id && row.acknowledgment === undefined,
     ) as FindingRecord;
     scanId = findings.groupOf(finding).scanId as number;
@@ -189,11 +166,9 @@ describe("damage is found with its id and repaired:", () => {
   ])("a list head %s; afterwards ids are handed out again", async (_, change) => {
     await damage(keys.listHead(org, "EMAIL"), { set: change });
     await expectFoundAndRepaired(`email ids ${org}`);
-    const { api, domain, domainId } = organization;
-    const added = await api.post("/emails", { email: `again${Date.now()}@${domain}`, domainId });
-    const all = await members();
-    expect(added.body.id).toBe(Math.max(...all.emails.map(({ id }) => id)));
-    expect((await api.delete(`/emails?id=${added.body.id}`)).status).toBe(200);
+    const added = await monitored.add(org, { email: `again@${domain}`, domainId }, administrator);
+    expect(added).toBe(Math.max(...(await rowsOf(org, emails)).map(({ id }) => id)));
+    await removals.remove(org, added, administrator);
   });
 
   test("heads of lists, the time of a directory row, and seats, at once", async () => {
@@ -222,7 +197,7 @@ describe("damage is found with its id and repaired:", () => {
   });
 
   test("rows of an e-mail's address and its counts; afterwards it is unique again", async () => {
-    const others = (await members()).emails.filter(({ id }) => id !== email.id);
+    const others = (await rowsOf(org, emails)).filter(({ id }) => id !== email.id);
     const [second, third] = others as [Email, Email];
     await damage(emails.key(org, email.id), { add: { unacknowledged: 1 } });
     await damage(emails.key(org, email.id), { add: { gone: new Set([finding.breachId]) } });
@@ -236,8 +211,9 @@ describe("damage is found with its id and repaired:", () => {
     expect(found).toEqual(new Set([email, second, third].map(({ id }) => `e-mail ${id}`)));
     expect(summary(await audit(org))).toEqual({ differences: [], unsettled: [] });
     expect(await find(org, "lovel", { limit: 10, offset: 0 })).toMatchObject({ total: 1 });
-    const again = { email: email.email, domainId: organization.domainId };
-    expect((await organization.api.post("/emails", again)).status).toBe(409);
+    await expect(monitored.add(org, { email: email.email, domainId }, administrator)).rejects.toMatchObject({
+      refusal: "emailAlreadyMonitored",
+    });
   });
 
   test("a finding that its e-mail does not hold", async () => {
@@ -253,14 +229,13 @@ describe("damage is found with its id and repaired:", () => {
     await table.transact(findings.writes(org, [findings.delete(org, finding.id, findings.groupOf(finding))]));
     // Those of all findings, and those of what is new.
     await expectFoundAndRepaired(`counts ${org}`, `counts ${org}`, `e-mail ${email.id}`);
-    expect(await scan(organization.api)).toMatchObject({ newBreachesFound: 1 });
-    await untilDelivered(org);
+    expect(await readScan(org, await scanAndDeliver())).toMatchObject({ newBreachesFound: 1 });
   });
 
   test("a second finding of one breach and e-mail, and findings of a removed e-mail", async () => {
     const { pk: _, sk: __, id, group: ___, createdAt, ...item } = finding;
     await damage(keys.listHead(org, "FINDING"), { add: { next: 401, left: -401 } });
-    const orphan = { ...item, email: "gone@demo.example", emailId: 999_999 };
+    const orphan = { ...item, email: "gone@acme.example", emailId: 999_999 };
     for (const [further, row] of [
       [300, orphan],
       [400, item],
@@ -282,24 +257,20 @@ describe("damage is found with its id and repaired:", () => {
     await damage(findings.key(org, finding.id), { set: { acknowledgment } });
     await audit(org, { repair: true });
     expect(summary(await audit(org))).toEqual({ differences: [], unsettled: [] });
-    const { body } = await organization.api.get("/breaches?acknowledged=true");
-    expect((body.breaches as { id: number }[]).map(({ id }) => id)).toContain(finding.id);
+    const listed = await acknowledging.list(org, { limit: 100, offset: 0, acknowledged: true });
+    expect(listed.breaches.map(({ id }) => id)).toContain(finding.id);
   });
 
   test("rows beside the lists' own, all damaged at once", async () => {
     const all = await table.query<users.User>({ pk: keys.user(org, 0).pk });
     const [removed, user] = [true, false].map((is) => all.find((each) => (each.removed === true) === is));
     const address = (of: users.User | undefined) => of?.email ?? "";
-    const latest = async <M extends { id: number }>(list: {
-      directory: (org: number) => Promise<Directory>;
-      members: (org: number, block: number) => Promise<M[]>;
-    }) => list.members(org, (await list.directory(org))[0]?.block ?? 0);
-    const [entry] = await latest(entries);
-    const [ended, open] = await latest(deliveries);
+    const [entry] = await rowsOf(org, entries);
+    const [ended, open] = await rowsOf(org, deliveries);
     const never = "2999-01-01T00:00:00.000Z";
 
     await damage(keys.channelCount(org), { add: { channels: 7 } });
-    await table.remove(keys.domainName(org, organization.domain));
+    await table.remove(keys.domainName(org, domain));
     await table.put({ ...keys.domainName(org, "other.example"), id: 999_999 });
     // How a user's address is found: the one who is there not, the one who was removed still.
     await table.remove(keys.signInAddress(address(user), org));
@@ -316,7 +287,7 @@ describe("damage is found with its id and repaired:", () => {
 
     await expectFoundAndRepaired(
       `channel count ${org}`,
-      `domain ${organization.domainId}`,
+      `domain ${domainId}`,
       "domain name 999999",
       `sign-in ${user?.id}`,
       `sign-in name ${removed?.id}`,
@@ -329,8 +300,8 @@ describe("damage is found with its id and repaired:", () => {
       `organization ${org}`,
     );
     await table.remove(keys.removal(org, 999_998));
-    await expect(admin("user create", { org, email: address(user) })).rejects.toThrow("already has");
-    expect((await scan(organization.api)).status).toBe("completed");
+    expect(await users.create(org, { email: address(user), name: null })).toBe("exists");
+    await scanAndDeliver();
   });
 
   test("a scan in progress without the lock; afterwards the sweep finds it", async () => {
@@ -349,8 +320,7 @@ describe("damage is found with its id and repaired:", () => {
 
 describe("damage that cannot be repaired is reported:", () => {
   test("an e-mail's row that is lost while its address row and findings are there", async () => {
-    const { emails: rows } = await members();
-    const lost = rows.find((row) => Object.keys(row.findings).length > 0) as Email;
+    const lost = (await rowsOf(org, emails)).find((row) => Object.keys(row.findings).length > 0) as Email;
     const { pk, sk } = lost;
     await table.remove({ pk, sk });
     try {
@@ -367,8 +337,7 @@ describe("damage that cannot be repaired is reported:", () => {
   });
 
   test("an e-mail whose domain is not there", async () => {
-    const { emails: rows } = await members();
-    const row = rows[0] as Email;
+    const row = (await rowsOf(org, emails))[0] as Email;
     const from = emails.groupOf(row);
     const to = { ...from, domainId: 999_999 };
     await table.transact(emails.writes(org, [emails.change(org, row.id, { from, to })]));
@@ -381,11 +350,11 @@ describe("damage that cannot be repaired is reported:", () => {
 });
 
 test("a report holds no address and no secret", async () => {
-  const { emails: rows } = await members();
+  const rows = await rowsOf(org, emails);
   for (const row of rows) await damage(emails.key(org, row.id), { add: { unacknowledged: 1 } });
   for (const row of rows) await table.remove(keys.address(org, row.email));
-  await table.remove(keys.domainName(org, organization.domain));
+  await table.remove(keys.domainName(org, domain));
   const report = await audit(org, { repair: true });
   expect(report.repairedCount).toBe(2 * rows.length + 1);
-  expect(JSON.stringify(report)).not.toMatch(/@|demo\.example|127\.0\.0\.1|bms_/);
+  expect(JSON.stringify(report)).not.toMatch(/@|acme\.example|127\.0\.0\.1/);
 });
