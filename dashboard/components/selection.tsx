@@ -53,13 +53,16 @@ export function useSelection<Row extends { id: number }>({ shown, labelOf, most,
       name: "Select",
       kind: "select",
       head: (
-        <input
-          type="checkbox"
-          aria-label="Select this page"
-          checked={isAll || (ids.length > 0 && ids.every((id) => chosen.has(id)))}
-          disabled={isAll}
-          onChange={(event) => toggle(ids, event.currentTarget.checked)}
-        />
+        <label>
+          <input
+            type="checkbox"
+            aria-label="Select this page"
+            checked={isAll || (ids.length > 0 && ids.every((id) => chosen.has(id)))}
+            disabled={isAll}
+            onChange={(event) => toggle(ids, event.currentTarget.checked)}
+          />
+          <span aria-hidden="true">Select this page</span>
+        </label>
       ),
       cell: (row) => (
         <input
