@@ -8,6 +8,8 @@ import type { Session } from "./api/routes.ts";
 export const session = signal<Session | undefined>(undefined);
 export const sessionFailure = signal<Failure | undefined>(undefined);
 export const isAdmin = computed(() => session.value?.user.role === "admin");
+/** Not the opposite of `isAdmin`: as long as nobody is known to be signed in, neither is true. */
+export const isMember = computed(() => session.value?.user.role === "member");
 
 const tabs = new BroadcastChannel("session");
 

@@ -10,7 +10,7 @@ import { Page } from "../components/page.tsx";
 import { actionsColumn, type Column } from "../components/table.tsx";
 import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
-import { isAdmin } from "../session.ts";
+import { isAdmin, isMember } from "../session.ts";
 import { domainIn, inBothForms } from "../text/domain-name.ts";
 import { number } from "../text/words.ts";
 import { CheckDialog, hostIn } from "./domains/check.tsx";
@@ -35,7 +35,7 @@ export function DomainsPage() {
     >
       <p class="prose">
         You can watch addresses at domains that you have proved to be yours with a DNS record.
-        {!isAdmin.value && " Only admins add, check and remove domains."}
+        {isMember.value && " Only admins add, check and remove domains."}
       </p>
       {unwatched > 0 && (
         <p class="prose">

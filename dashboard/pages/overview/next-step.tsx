@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Overview } from "../../api/routes.ts";
 import { addressOf } from "../../place.ts";
-import { isAdmin } from "../../session.ts";
+import { isMember } from "../../session.ts";
 
 type Step = {
   isDone: boolean;
@@ -12,7 +12,7 @@ type Step = {
 
 const stepsOf = ({ domains, emails, lastScan, channels }: Overview): Step[] => {
   const byAdmins = (step: Step): Step =>
-    isAdmin.value ? step : { isDone: step.isDone, title: step.title, how: "Ask an admin to do this." };
+    isMember.value ? { isDone: step.isDone, title: step.title, how: "Ask an admin to do this." } : step;
   return [
     byAdmins({
       isDone: domains.verified + domains.unverified > 0,

@@ -8,10 +8,10 @@ import { Name } from "../../components/name.tsx";
 import { Empty } from "../../components/notice.tsx";
 import { actionsColumn, type Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
-import { isAdmin, session } from "../../session.ts";
+import { isMember } from "../../session.ts";
 
 export function ApiKeys() {
-  if (session.value !== undefined && !isAdmin.value) {
+  if (isMember.value) {
     return (
       <Empty title="Only admins see and create API keys.">
         Ask one of them: they are listed under Members.

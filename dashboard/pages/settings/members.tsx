@@ -10,7 +10,7 @@ import { say } from "../../components/status.tsx";
 import { actionsColumn, type Column } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { When } from "../../components/when.tsx";
-import { isAdmin, loadSession, session } from "../../session.ts";
+import { isAdmin, isMember, loadSession, session } from "../../session.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 
 const roles = [
@@ -38,7 +38,7 @@ export function Members() {
       <div class="section-head">
         <p class="prose">
           Who can sign in to this organization.
-          {!isAdmin.value && " Only admins invite, change and remove members."}
+          {isMember.value && " Only admins invite, change and remove members."}
         </p>
         {isAdmin.value && (
           <Button kind="primary" onClick={() => show((ends) => <MemberForm {...ends} />)}>

@@ -7,7 +7,7 @@ import { Pending } from "../../components/notice.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
-import { isAdmin, loadSession } from "../../session.ts";
+import { isAdmin, isMember, loadSession } from "../../session.ts";
 import { count, money } from "../../text/words.ts";
 import { LapsedMeaning } from "../lapsed.tsx";
 
@@ -67,16 +67,18 @@ function NextScan({ at }: { at: string | null }) {
 
 function Facts({ details }: { details: Details }) {
   return (
-    <dl class="facts">
-      <Fact name="Name">
-        <bdi>{details.name}</bdi>
-      </Fact>
-      <Fact name="Automatic scans">
-        {frequencies.find(({ value }) => value === details.scanEvery)?.label}.{" "}
-        <NextScan at={details.nextScanAt} />
-      </Fact>
-      <p>Only admins can change this.</p>
-    </dl>
+    <>
+      <dl class="facts">
+        <Fact name="Name">
+          <bdi>{details.name}</bdi>
+        </Fact>
+        <Fact name="Automatic scans">
+          {frequencies.find(({ value }) => value === details.scanEvery)?.label}.{" "}
+          <NextScan at={details.nextScanAt} />
+        </Fact>
+      </dl>
+      {isMember.value && <p>Only admins can change this.</p>}
+    </>
   );
 }
 

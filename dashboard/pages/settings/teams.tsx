@@ -8,7 +8,7 @@ import { Name } from "../../components/name.tsx";
 import { Empty } from "../../components/notice.tsx";
 import { actionsColumn, type Column } from "../../components/table.tsx";
 import { addressOf } from "../../place.ts";
-import { isAdmin } from "../../session.ts";
+import { isAdmin, isMember } from "../../session.ts";
 import { count, number } from "../../text/words.ts";
 
 export function Teams() {
@@ -18,7 +18,7 @@ export function Teams() {
     <>
       <div class="section-head">
         <p class="prose">
-          Teams group addresses, and alerts name them.{!isAdmin.value && " Only admins change teams."}
+          Teams group addresses, and alerts name them.{isMember.value && " Only admins change teams."}
         </p>
         {isAdmin.value && (
           <Button kind="primary" onClick={() => show((ends) => <TeamForm {...ends} />)}>
