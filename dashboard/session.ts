@@ -49,11 +49,11 @@ export async function signOut(): Promise<void> {
   access.value = "signed out";
 }
 
-/** Looks again whether somebody signed in elsewhere. */
+/** Looks again whether somebody signed in elsewhere, or renewed a subscription that has lapsed. */
 export function watchSession(): void {
   const look = (): void => {
-    const isOut = access.value === "ended" || access.value === "signed out";
-    if (isOut && document.visibilityState === "visible") void loadSession();
+    const isShut = access.value === "ended" || access.value === "signed out" || lapsed.value !== undefined;
+    if (isShut && document.visibilityState === "visible") void loadSession();
   };
   // Also of a tab that shows what is somebody else's: it has the new cookie, too.
   tabs.addEventListener("message", () => void loadSession());

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { addEmail } from "../endpoints/emails.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
-import { signInTo, urlOf, useBrowser } from "./visit.ts";
+import { go, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
@@ -22,7 +22,10 @@ describe("a lapsed subscription", () => {
       expect(await page.getByText("ada@demo.example").count()).toBe(0);
     }
     await admin("org billing", { org, status: "active" });
-    await page.goto(urlOf("/emails"));
+    // Whoever has renewed it comes back to the page.
+    await page.evaluate(`dispatchEvent(new Event("focus"))`);
+    await page.getByRole("heading", { level: 1, name: "Alerts" }).waitFor();
+    await go(page, "E-mails");
     await page.getByText("ada@demo.example").waitFor();
     await admin("org billing", { org, status: "collection_paused" });
     await page.reload();
