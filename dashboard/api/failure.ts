@@ -41,9 +41,8 @@ export class Failure extends Error {
 }
 
 /** What people can do about a failure; undefined where the message says it. */
-export function adviceFor({ status, code, retryAt }: Failure): string | undefined {
+export function adviceFor({ message, status, code, retryAt }: Failure): string | undefined {
   if (code === "admin_only") return "Ask an admin of your organization: Settings, Members lists them.";
-  if (code === "acknowledgement_in_progress") return "Wait until it is done, and try again.";
   if (code === "channel_disabled") return "Enable the channel first.";
   if (code === "delivery_in_progress") return "Wait a minute, and look at the deliveries again.";
   if (code === "last_admin") return "Make somebody else an admin first.";
@@ -52,9 +51,12 @@ export function adviceFor({ status, code, retryAt }: Failure): string | undefine
     const time = new Date(retryAt).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
     return `Try again after ${time}.`;
   }
-  if (status >= 500) return "Try again in a moment.";
+  if (status >= 500 && !message.includes("try again")) return "Try again in a moment.";
   return undefined;
 }
+
+/** Whether the same request may succeed later. */
+export const isPassing = ({ status }: Failure): boolean => status < 400 || status === 429 || status >= 500;
 
 type Sentence = (typeof refusals)[keyof typeof refusals]["error"];
 
@@ -77,10 +79,13 @@ const inPageWords: { [S in Sentence]?: string } = {
   "An attempt of this delivery is in progress": "This alert is being sent at the moment.",
   "This link is of no recipient: open it as it stands in the e-mail":
     "This link does not work. Open it in the e-mail itself.",
-  "No monitored email of the organization has this id": "This address is not watched here.",
-  "No breach finding of the organization has this id": "There is no such finding here.",
+  "No monitored email of the organization has this id":
+    "This address is not watched here: it may have been removed.",
+  "No breach finding of the organization has this id":
+    "There is no such finding here: it may have been removed with its address.",
   "The organization has no finding of a breach with this id": "Nobody here is in this breach.",
-  "No alert config of the organization has this id": "There is no such channel here.",
+  "No alert config of the organization has this id":
+    "There is no such channel here: it may have been deleted.",
   "No domain of the organization has this id": "There is no such domain here.",
   "No team of the organization has this id": "There is no such team here.",
   "No member of the organization has this id": "There is no such member here.",
@@ -88,6 +93,8 @@ const inPageWords: { [S in Sentence]?: string } = {
   "No session of yours has this id": "This session has already ended.",
   "No delivery of this alert config has this id": "There is no such delivery here.",
   "No unwatched address of the organization has this id": "This address is no longer on the list.",
+  "Too many changes at the same time: try again in a moment":
+    "The service is busy at the moment: try again soon.",
 };
 
 /** Fields of forms by the refusals that are about them. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { adviceFor, type Failure } from "../api/failure.ts";
+import { adviceFor, type Failure, isPassing } from "../api/failure.ts";
 import { addressOf, type QueryValues } from "../place.ts";
 import { Button } from "./button.tsx";
 import type { Data } from "./use-data.ts";
@@ -18,7 +18,7 @@ export function FailureNotice({ failure, retry }: { failure: Failure | undefined
           <small>If it happens again, tell your operator this number: {failure.requestId}</small>
         </p>
       )}
-      {retry !== undefined && <Button onClick={retry}>Try again</Button>}
+      {retry !== undefined && isPassing(failure) && <Button onClick={retry}>Try again</Button>}
     </div>
   );
 }

@@ -1,7 +1,18 @@
 /** What goes wrong under the hands of people: nothing that they typed is lost, and the page says what to do. */
 import { describe, expect, test } from "vitest";
+import { refusals } from "../../shared/contract/errors.ts";
 import { createOrganization } from "../service/organization.ts";
-import { createUser, go, hasAllPages, linkFor, signIn, signInTo, useBrowser, type Visit } from "./visit.ts";
+import {
+  createUser,
+  go,
+  hasAllPages,
+  linkFor,
+  signIn,
+  signInTo,
+  urlOf,
+  useBrowser,
+  type Visit,
+} from "./visit.ts";
 
 useBrowser();
 
@@ -81,6 +92,28 @@ test("an answer that is another network's page is a failure, and the page works 
   await page.unroute(findings);
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("There are no findings.").waitFor();
+});
+
+test("what is gone is not asked for again; who is asked to try again is asked once", async () => {
+  const { page, watch } = await signInTo(await createOrganization());
+  const again = page.getByRole("button", { name: "Try again" });
+  for (const [place, path, sentence] of [
+    ["/emails/999999", "emails/999999", "This address is not watched here: it may have been removed."],
+    ["/findings/999999", "findings/999999", "There is no such finding here: it may have been removed"],
+    ["/alerts?channel=9999", "alert-configs/9999/deliveries", "There is no such channel here"],
+  ] as const) {
+    watch.expect(`404 /api/dashboard/${path}`);
+    await page.goto(urlOf(place));
+    await page.getByRole("alert").getByText(sentence).waitFor();
+    expect(await again.count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Send test" }).count()).toBe(0);
+  }
+  const { status, error } = refusals.busy;
+  watch.expect(`${status} /api/dashboard/breaches`);
+  await page.route("**/api/dashboard/breaches?*", (route) => route.fulfill({ status, json: { error } }));
+  await page.getByRole("link", { name: "Breaches", exact: true }).click();
+  await again.waitFor();
+  expect((await page.getByRole("alert").innerText()).match(/try again/gi)).toHaveLength(2);
 });
 
 describe("no network", () => {

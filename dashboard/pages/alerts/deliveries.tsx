@@ -59,7 +59,7 @@ export function Deliveries({ id }: { id: string }) {
     <Page
       title="Alerts"
       actions={
-        isToOwners ? undefined : (
+        channel && (
           <>
             <Button onClick={() => show((ends) => <ReplayDialog {...ends} channelId={id} />)}>
               Replay what failed

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { allPages } from "../../api/all-pages.ts";
-import { asFailure, call } from "../../api/client.ts";
+import { asFailure, call, serviceTime } from "../../api/client.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Progress } from "../../components/progress.tsx";
@@ -67,7 +67,7 @@ export function ReplayDialog({ channelId, onClose, onDone }: Properties) {
         name="since"
         type="datetime-local"
         required
-        defaultValue={localTime(Date.now() - dayMilliseconds)}
+        defaultValue={localTime(serviceTime().getTime() - dayMilliseconds)}
         hint="Events since then that did not arrive are sent again, oldest first: at most 20 an hour, tests included."
       />
       {progress !== undefined && <Progress label="Replay" {...progress} />}
