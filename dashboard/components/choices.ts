@@ -1,6 +1,7 @@
 /** What filters and dialogs offer, loaded when they open. */
 import { allPages } from "../api/all-pages.ts";
 import { call } from "../api/client.ts";
+import type { FoundBreach } from "../api/routes.ts";
 import { exactSecond } from "../text/dates.ts";
 import { inBothForms } from "../text/domain-name.ts";
 import type { Choice } from "./field.tsx";
@@ -36,9 +37,16 @@ export const scanChoices = (): Promise<Choice[]> =>
     scanName,
   );
 
-/** All breaches that have findings. */
+/** All breaches that have findings. The year tells those of one title apart. */
 export const breachChoices = async (): Promise<Choice[]> => {
+  const found: FoundBreach[] = [];
   const pages = allPages("breaches", (query) => call("GET /dashboard/breaches", { query }));
-  const choices = await choicesOf(pages, ({ title }) => title);
-  return choices.sort((one, other) => one.label.localeCompare(other.label));
+  for await (const { rows } of pages) found.push(...rows);
+  const isShared = (wanted: string): boolean => found.filter(({ title }) => title === wanted).length > 1;
+  return found
+    .map(({ id, title, breachDate }) => ({
+      value: String(id),
+      label: isShared(title) ? `${title}, ${breachDate.slice(0, 4)}` : title,
+    }))
+    .sort((one, other) => one.label.localeCompare(other.label));
 };

@@ -93,6 +93,16 @@ export function Filter({ label, name, choices, chosenLabel, none = anyOfThem }: 
   );
 }
 
+/** Lists that have levels are worst first, unless people want another order. */
+export const OrderFilter = ({ others = [] }: { others?: readonly Choice[] }) => (
+  <Filter
+    label="Order"
+    name="order"
+    choices={[...others, { value: "newest", label: "Newest first" }]}
+    none={{ value: "severity", label: "Worst first" }}
+  />
+);
+
 type SearchedProps = {
   label: string;
   name: string;

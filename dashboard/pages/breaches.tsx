@@ -1,6 +1,6 @@
 import { call } from "../api/client.ts";
 import type { FoundBreach } from "../api/routes.ts";
-import { Filter, FilterBar } from "../components/filter.tsx";
+import { Filter, FilterBar, OrderFilter } from "../components/filter.tsx";
 import { Listing, usePage } from "../components/listing.tsx";
 import { Empty, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
@@ -18,10 +18,7 @@ const states = [
   { value: "handled", label: "Handled" },
 ];
 
-const orders = [
-  { value: "open", label: "Most open" },
-  { value: "newest", label: "Newest first" },
-];
+const orders = [{ value: "open", label: "Most open" }];
 
 export function BreachesPage() {
   const { state, severity, q, order } = place.value.query;
@@ -42,12 +39,7 @@ export function BreachesPage() {
         <Search hint="Name or domain" found={foundIn(data, "/breaches", data.value?.breaches ?? [])} />
         <Filter label="State" name="state" choices={states} />
         <Filter label="Severity" name="severity" choices={severityChoices} />
-        <Filter
-          label="Order"
-          name="order"
-          choices={orders}
-          none={{ value: "severity", label: "Worst first" }}
-        />
+        <OrderFilter others={orders} />
       </FilterBar>
       <Listing
         what="breaches"

@@ -8,7 +8,7 @@ import {
 } from "../../shared/monitoring/unwatched/unwatched-schema.ts";
 
 export const listUnwatched = defineEndpoint({
-  summary: "List breached addresses that nobody watches, newest first",
+  summary: "List breached addresses that nobody watches",
   description:
     "A domain search names every breached address of a domain. Those that are not monitored are kept, without findings, seats and alerts. A domain that is no longer verified or searched keeps its list.",
   access: "user",

@@ -95,6 +95,7 @@ const cases: readonly [route: string, error: RegExp, inputs: readonly unknown[]]
   ],
   ["GET /unwatched", /^severity/, ["severity=worst", "severity=", "severity=high&severity=low"]],
   ["GET /unwatched", /^ignored/, ["ignored=1"]],
+  ["GET /unwatched", /^order/, ["order=open"]],
   ["POST /unwatched/ignore", /^ids/, [{}, { ids: [], ignored: true }, { ids: ids(501), ignored: true }]],
   ["POST /unwatched/ignore", /^ignored/, [{ ids: [1] }, { ids: [1], ignored: "true" }]],
   ["POST /unwatched/watch", /^ids/, [{}, ...[[], ["1"], [0], ids(501)].map((some) => ({ ids: some }))]],

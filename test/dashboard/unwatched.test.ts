@@ -80,6 +80,10 @@ describe("listing", () => {
     expect((await list("severity=critical")).addresses).toEqual(critical);
     const worse = all.filter(({ severity }) => severity === "critical" || severity === "high");
     expect(await list("severity=critical,high")).toMatchObject({ addresses: worse, total: worse.length });
+    const worstFirst = ["critical", "high", "medium", "low"].flatMap((level) =>
+      all.filter(({ severity }) => severity === level),
+    );
+    expect((await list("order=severity")).addresses).toEqual(worstFirst);
     expect((await list(`domainId=${domainId}&ignored=false`)).total).toBe(12);
     expect(await list("ignored=true")).toMatchObject({ addresses: [], total: 0, unwatched: 12 });
     expect(await list(`domainId=${domainId + 1_000_000}`)).toMatchObject({ total: 0, unwatched: 12 });

@@ -3,7 +3,7 @@ import type { ImportPlan, Unwatched } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { domainChoices } from "../../components/choices.ts";
 import { type Ends, FormDialog, useDialog } from "../../components/dialog.tsx";
-import { Filter, FilterBar } from "../../components/filter.tsx";
+import { Filter, FilterBar, OrderFilter } from "../../components/filter.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Empty, FailureNotice, Pending } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
@@ -24,9 +24,12 @@ const mostChosen = 500;
 
 /** Breached addresses of the domains that nobody watches. */
 export function UnwatchedPage() {
-  const { domainId, severity, ignored = "false" } = place.value.query;
+  const { domainId, severity, ignored = "false", order = "severity" } = place.value.query;
   const filters = { domainId, severity, ignored };
-  const data = usePage(filters, (query, signal) => call("GET /dashboard/unwatched", { query }, { signal }));
+  const data = usePage({ ...filters, order }, (query, signal) =>
+    call("GET /dashboard/unwatched", { query }, { signal }),
+  );
+  const outdated = data.value?.domains.filter(({ isCurrent }) => !isCurrent) ?? [];
   const shown = data.value?.addresses ?? [];
   const { column, chosen, clear } = useSelection({
     shown,
@@ -54,6 +57,14 @@ export function UnwatchedPage() {
         A domain search names every breached address of a domain. These are not watched: they cost nothing,
         and no alert names them.
       </p>
+      {outdated.map(({ id, name, asOf }) => (
+        <p key={id} class="prose">
+          <span>
+            {inBothForms(name)} is no longer verified, or no longer searched whole: its list is from{" "}
+            <When time={asOf} />, and says nothing of today.
+          </span>
+        </p>
+      ))}
       <FilterBar>
         <Filter
           label="State"
@@ -68,6 +79,7 @@ export function UnwatchedPage() {
           choices={domainChoices}
           chosenLabel={shown[0] && inBothForms(shown[0].domain.name)}
         />
+        <OrderFilter />
       </FilterBar>
       <FailureNotice failure={action.failure} />
       {shown.length > 0 && (

@@ -4,7 +4,7 @@ import type { Finding, Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { breachChoices, domainChoices, scanChoices } from "../../components/choices.ts";
 import { useDialog } from "../../components/dialog.tsx";
-import { Filter, FilterBar } from "../../components/filter.tsx";
+import { Filter, FilterBar, OrderFilter } from "../../components/filter.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Empty, FailureNotice, NoMatch } from "../../components/notice.tsx";
 import { SelectionBar, useSelection } from "../../components/selection.tsx";
@@ -120,14 +120,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
         <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={names.domain} />
         <Filter label="Scan" name="scanId" choices={scanChoices} chosenLabel={names.scan} />
         {/* Findings of one breach have one severity. */}
-        {!isOfBreach && (
-          <Filter
-            label="Order"
-            name="order"
-            choices={[{ value: "newest", label: "Newest first" }]}
-            none={{ value: "severity", label: "Worst first" }}
-          />
-        )}
+        {!isOfBreach && <OrderFilter />}
         {filters.emailId !== undefined && (
           <Button kind="quiet" onClick={() => setQuery({ emailId: undefined })}>
             Only {names.email ?? "one address"}: show all

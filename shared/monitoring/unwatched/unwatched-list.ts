@@ -14,17 +14,18 @@ type Query = {
   domainId?: number | undefined;
   ignored?: boolean | undefined;
   severity?: readonly Severity[] | undefined;
+  order?: "newest" | "severity" | undefined;
 };
 
 type Listed = Entry & { id: number; domain: { id: number; name: string } };
 
 /**
- * A page, newest first. Reads all buckets of the wanted domains, 4 KB of which hold about 150 addresses, and takes three trips, more
+ * A page. Reads all buckets of the wanted domains, 4 KB of which hold about 150 addresses, and takes three trips, more
  * where a domain has more than 1 MB.
  */
 export const list = async (
   org: number,
-  { limit, offset, domainId, ignored, severity }: Query,
+  { limit, offset, domainId, ignored, severity, order }: Query,
 ): Promise<{
   addresses: UnwatchedAddress[];
   total: number;
@@ -58,6 +59,8 @@ export const list = async (
       ),
   ]);
   const all = ofDomains.flat().sort((one, other) => {
+    const worse = order === "severity" ? (other.found?.level ?? 0) - (one.found?.level ?? 0) : 0;
+    if (worse !== 0) return worse;
     const [at = "", otherAt = ""] = [one.found?.firstSeenAt, other.found?.firstSeenAt];
     return at === otherAt ? other.id - one.id : at < otherAt ? 1 : -1;
   });

@@ -58,6 +58,9 @@ export const unwatchedFilters = {
     .check(
       z.meta({ description: "Only addresses whose worst breach is so, one or several, separated by commas" }),
     ),
+  order: z
+    ._default(z.enum(["newest", "severity"], "order must be newest or severity"), "newest")
+    .check(z.meta({ description: "`severity`: worst first, and newest first within a level" })),
 };
 
 export const unwatchedIds = z.array(idField).check(
