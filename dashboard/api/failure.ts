@@ -58,7 +58,7 @@ export function adviceFor({ message, status, code, retryAt }: Failure): string |
 /** Whether the same request may succeed later. */
 export const isPassing = ({ status }: Failure): boolean => status < 400 || status === 429 || status >= 500;
 
-type Sentence = (typeof refusals)[keyof typeof refusals]["error"];
+export type Sentence = (typeof refusals)[keyof typeof refusals]["error"];
 
 /** Refusals that the API words for programmers, as the page says them. */
 const inPageWords: { [S in Sentence]?: string } = {

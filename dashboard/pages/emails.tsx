@@ -52,7 +52,7 @@ export function EmailsPage() {
   };
   const ofChosen = useDialog(done);
   const enableChosen = (isOn: boolean): void =>
-    void action.run(() => enableAll(ids, isOn)).then((isDone) => isDone && done());
+    void action.run(() => enableAll(ids, isOn, done)).then((isDone) => isDone && done());
 
   const enableOne = (email: Email, isOn: boolean) =>
     action.run(() => enable(email, isOn)).then((isDone) => isDone && data.reload());

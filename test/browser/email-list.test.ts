@@ -136,6 +136,24 @@ describe("the list of e-mails", () => {
     expect(await states()).toEqual({ ada: true });
   });
 
+  test("nothing is changed when one of them was removed meanwhile, and the list shows it", async () => {
+    const { api, domainId, ...organization } = await createOrganization();
+    await addEmail(api, domainId, "ada@demo.example");
+    const id = await addEmail(api, domainId, "gone@demo.example");
+    const { page, watch } = await signInTo(organization);
+    await page.getByLabel("Select this page").check();
+    expect((await api.delete(`/emails?id=${id}`)).status).toBe(200);
+    watch.expect("404 /api/dashboard/emails/changes");
+    await page
+      .getByRole("group", { name: "Selection" })
+      .getByRole("button", { name: "Disable", exact: true })
+      .click();
+    await page.getByText("Nothing was changed: one of these addresses was removed meanwhile.").waitFor();
+    await page.getByRole("rowheader", { name: "gone@demo.example" }).waitFor({ state: "detached" });
+    await page.getByText("None selected").waitFor();
+    expect((await api.get("/emails")).body).toMatchObject({ emails: [{ isActive: true }], total: 1 });
+  });
+
   test("a filter of more than 20 choices is searched", async () => {
     const { api, domainId, ...organization } = await createOrganization();
     await addEmail(api, domainId, "ada@demo.example");

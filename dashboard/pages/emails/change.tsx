@@ -1,5 +1,6 @@
-import { call } from "../../api/client.ts";
-import type { Email } from "../../api/routes.ts";
+import { asFailure, call } from "../../api/client.ts";
+import { Failure, type Sentence } from "../../api/failure.ts";
+import type { Email, Input } from "../../api/routes.ts";
 import { teamChoices } from "../../components/choices.ts";
 import { Confirm, type Ends, FormDialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
@@ -11,10 +12,30 @@ import { addresses, count } from "../../text/words.ts";
 /** A request changes at most so many. */
 export const mostChanged = 500;
 
+const gone: Sentence = "No monitored email of the organization has this id";
+
+type Change = Omit<Input<"POST /dashboard/emails/changes">["body"], "ids">;
+
+/** Changes or removes many addresses. `onGone`: somebody has removed one of them meanwhile, so that nothing is changed. @throws Failure */
+export async function changeAll(ids: readonly number[], change: Change, onGone: () => void) {
+  try {
+    return await call("POST /dashboard/emails/changes", { body: { ids: [...ids], ...change } });
+  } catch (error) {
+    const { status, details } = asFailure(error);
+    if (details.error !== gone) throw error;
+    onGone();
+    const sentence = "Nothing was changed: one of these addresses was removed meanwhile. Choose again.";
+    throw new Failure(sentence, { status });
+  }
+}
+
 /** Enables or disables many addresses, and says what became of them. */
-export async function enableAll(ids: readonly number[], isActive: boolean): Promise<void> {
-  const body = { ids: [...ids], set: { isActive } };
-  const { changed, skipped } = await call("POST /dashboard/emails/changes", { body });
+export async function enableAll(
+  ids: readonly number[],
+  isActive: boolean,
+  onGone: () => void,
+): Promise<void> {
+  const { changed, skipped } = await changeAll(ids, { set: { isActive } }, onGone);
   const why = isActive
     ? "already enabled, at a domain that is not verified, or without a seat"
     : "already disabled";
@@ -50,8 +71,7 @@ export function TeamField({ team = null }: { team?: Email["team"] }) {
 export function TeamDialog({ ids, ...ends }: Ends & { ids: readonly number[] }) {
   const change = async (fields: FormData): Promise<string> => {
     const teamId = Number(fields.get("teamId")) || null;
-    const body = { ids: [...ids], set: { teamId } };
-    const { changed } = await call("POST /dashboard/emails/changes", { body });
+    const { changed } = await changeAll(ids, { set: { teamId } }, ends.onDone);
     return `Changed the team of ${addresses(changed)}.`;
   };
   return (
@@ -63,8 +83,7 @@ export function TeamDialog({ ids, ...ends }: Ends & { ids: readonly number[] }) 
 
 export function RemoveEmails({ ids, ...ends }: Ends & { ids: readonly number[] }) {
   const remove = async (): Promise<string> => {
-    const body = { ids: [...ids], remove: true as const };
-    const { changed } = await call("POST /dashboard/emails/changes", { body });
+    const { changed } = await changeAll(ids, { remove: true }, ends.onDone);
     return `Removed ${addresses(changed)}.`;
   };
   return (

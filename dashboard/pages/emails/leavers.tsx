@@ -8,7 +8,7 @@ import { Progress } from "../../components/progress.tsx";
 import { useData } from "../../components/use-data.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { addresses, count, number } from "../../text/words.ts";
-import { mostChanged } from "./change.tsx";
+import { changeAll, mostChanged } from "./change.tsx";
 
 /** More are counted. */
 const mostShown = 500;
@@ -41,7 +41,10 @@ export function LeaversDialog({ rows, ...ends }: Ends & { rows: readonly ImportR
   const disable = async (): Promise<string> => {
     for (let start = done; start < missing.length; start += mostChanged) {
       const ids = missing.slice(start, start + mostChanged).map(({ id }) => id);
-      await call("POST /dashboard/emails/changes", { body: { ids, set: { isActive: false } } });
+      await changeAll(ids, { set: { isActive: false } }, () => {
+        setDone(0);
+        left.reload();
+      });
       setDone(start + ids.length);
     }
     return `Disabled ${addresses(missing.length)}.`;
