@@ -11,6 +11,32 @@ const inWords = /^(just now|in (less than a minute|\d+ (minutes?|hours?)))$/;
 const exactly = /^\d+ \w+ \d{4}, \d\d:\d\d$/;
 
 describe("Alerts", () => {
+  test("an edit leaves alone what somebody else has changed meanwhile", async () => {
+    const { api, ...organization } = await createOrganization();
+    const id = await createChannel(api, { channel: "email", config: { recipients: ["ada@demo.example"] } });
+    const { page } = await signInTo(organization);
+    await go(page, "Alerts");
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Scan complete").setChecked(true);
+    const recipients = ["ada@demo.example", "grace@demo.example"];
+    const options = {
+      name: "Team",
+      minSeverity: "high",
+      grouping: "day",
+      sensitive: "named",
+      tellOwners: true,
+    };
+    expect((await api.put(`/alert-configs/${id}/options`, options)).status).toBe(200);
+    const changed = { config: { recipients }, notifyOnScanError: false };
+    expect((await api.patch(`/alert-configs/${id}`, changed)).status).toBe(200);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await api.get("/alert-configs?include=details")).body.configs).toMatchObject([
+      { config: { recipients }, notifyOnScanComplete: true, notifyOnScanError: false, options },
+    ]);
+  });
+
   test("the keyboard adds a webhook, disables and enables it, and deletes it", async () => {
     const { api, ...organization } = await createOrganization();
     const { page, watch } = await signInTo(organization);

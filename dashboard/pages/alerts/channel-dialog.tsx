@@ -1,4 +1,5 @@
 import { useRef, useState } from "preact/hooks";
+import { sendChanges } from "../../api/changes.ts";
 import { call } from "../../api/client.ts";
 import type { Channel } from "../../api/routes.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
@@ -46,10 +47,12 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
   const isKept = channel?.channel === kind;
   // A channel that was added stays when its options are refused: saving again changes it.
   const id = useRef(channel?.id);
+  const shown = useRef<Partial<Channel>>(channel ?? {});
   const recipients = channel !== undefined && "recipients" in channel.config ? channel.config.recipients : [];
 
   const save = async (fields: FormData): Promise<string> => {
-    const destination = String(fields.get("destination")).trim();
+    const typed = String(fields.get("destination")).trim();
+    const destination = typed === recipients.join(", ") && isKept ? "" : typed;
     const told = Object.fromEntries(flags.map(({ name }) => [name, fields.get(name) === "on"])) as Record<
       (typeof flags)[number]["name"],
       boolean
@@ -60,15 +63,24 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
       const body = { channel: kind, config, ...told } as never;
       id.current = (await call("POST /v1/alert-configs", { body })).id;
     } else {
-      const body = {
+      const path = { id: id.current };
+      const changes = {
         ...told,
         ...(Object.keys(config).length > 0 && { config }),
         ...(!isKept && { channel: kind }),
       };
-      await call("PATCH /v1/alert-configs/{id}", { path: { id: id.current }, body });
+      await sendChanges<object>(shown.current, changes, (body) =>
+        call("PATCH /v1/alert-configs/{id}", { path, body }),
+      );
+      // From now on the form is what was typed last.
+      shown.current = {};
     }
+    const path = { id: id.current };
+    const options = optionsOf(fields);
     try {
-      await call("PUT /v1/alert-configs/{id}/options", { path: { id: id.current }, body: optionsOf(fields) });
+      await sendChanges((isKept && channel.options) || {}, options, () =>
+        call("PUT /v1/alert-configs/{id}/options", { path, body: options }),
+      );
     } finally {
       onDone();
     }
@@ -188,9 +200,11 @@ function secretOf(fields: FormData): string | undefined {
 
 /** The parts of a channel's config that were typed. */
 function configOf(kind: Kind, destination: string, secret: string | undefined) {
+  const isTyped = destination !== "";
   if (kind === "email") {
-    return { recipients: destination.split(/[\s,;]+/).filter((address) => address !== "") };
+    const recipients = destination.split(/[\s,;]+/).filter((address) => address !== "");
+    return isTyped ? { recipients } : {};
   }
-  if (kind === "slack") return destination === "" ? {} : { webhookUrl: destination };
-  return { ...(destination !== "" && { url: destination }), ...(secret !== undefined && { secret }) };
+  if (kind === "slack") return isTyped ? { webhookUrl: destination } : {};
+  return { ...(isTyped && { url: destination }), ...(secret !== undefined && { secret }) };
 }

@@ -1,3 +1,4 @@
+import { sendChanges } from "../../api/changes.ts";
 import { call } from "../../api/client.ts";
 import type { Email } from "../../api/routes.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
@@ -7,9 +8,14 @@ import { TeamField } from "./change.tsx";
 /** Whose an address is, and which team's. */
 export function EditEmail({ email, ...ends }: Ends & { email: Email }) {
   const save = async (fields: FormData): Promise<string> => {
-    const ownerName = String(fields.get("ownerName")).trim() || null;
-    const body = { ownerName, teamId: Number(fields.get("teamId")) || null };
-    await call("PATCH /dashboard/emails/{id}", { path: { id: email.id }, body });
+    const { id, ownerName, team } = email;
+    const typed = {
+      ownerName: String(fields.get("ownerName")).trim() || null,
+      teamId: Number(fields.get("teamId")) || null,
+    };
+    await sendChanges({ ownerName, teamId: team?.id ?? null }, typed, (body) =>
+      call("PATCH /dashboard/emails/{id}", { path: { id }, body }),
+    );
     return `${email.email} was changed.`;
   };
   return (

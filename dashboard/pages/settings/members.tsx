@@ -1,3 +1,4 @@
+import { sendChanges } from "../../api/changes.ts";
 import { call } from "../../api/client.ts";
 import type { Member } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
@@ -111,7 +112,9 @@ function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
     const name = String(fields.get("name")).trim() || null;
     const role = fields.get("role") === "admin" ? "admin" : "member";
     if (member !== undefined) {
-      await call("PATCH /dashboard/members/{id}", { path: { id: member.id }, body: { name, role } });
+      await sendChanges<{ name: string | null; role: Member["role"] }>(member, { name, role }, (body) =>
+        call("PATCH /dashboard/members/{id}", { path: { id: member.id }, body }),
+      );
       // It may be one's own role.
       await loadSession();
       return `${member.email} was changed.`;

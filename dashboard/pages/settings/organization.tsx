@@ -1,3 +1,4 @@
+import { sendChanges } from "../../api/changes.ts";
 import { call } from "../../api/client.ts";
 import type { Reply } from "../../api/routes.ts";
 import { Fact } from "../../components/facts.tsx";
@@ -35,10 +36,9 @@ export function Organization() {
 function Settings({ details, onDone }: { details: Details; onDone: () => void }) {
   const action = useAction();
   const save = async (fields: FormData): Promise<string> => {
-    const scanEvery = frequencies.find(({ value }) => value === fields.get("scanEvery"))?.value;
-    await call("PATCH /dashboard/organization", {
-      body: { name: String(fields.get("name")), ...(scanEvery !== undefined && { scanEvery }) },
-    });
+    const chosen = frequencies.find(({ value }) => value === fields.get("scanEvery"));
+    const typed = { name: String(fields.get("name")), scanEvery: chosen?.value ?? details.scanEvery };
+    await sendChanges(details, typed, (body) => call("PATCH /dashboard/organization", { body }));
     await loadSession();
     return "The organization was changed.";
   };
