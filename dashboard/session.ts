@@ -1,7 +1,7 @@
 /** Who is signed in. Tabs tell each other, so that a link that was opened in one lets all go on. */
 import { computed, signal } from "@preact/signals";
 import { access, lapsed, noteSignedOut } from "./api/access.ts";
-import { asFailure, call, noteSignedIn } from "./api/client.ts";
+import { asFailure, call } from "./api/client.ts";
 import type { Failure } from "./api/failure.ts";
 import type { Session } from "./api/routes.ts";
 
@@ -25,7 +25,8 @@ export async function loadSession(): Promise<void> {
     session.value = loaded;
     sessionFailure.value = undefined;
     lapsed.value = loaded.organization.billing.reason ?? undefined;
-    noteSignedIn();
+    // Requests that wait go on.
+    access.value = "signed in";
   } catch (error) {
     const failure = asFailure(error);
     if (failure.status === 401) noteSignedOut();

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 /**
  * unknown: nothing was answered yet. ended: it was signed in, and what people see and typed is still there.
  */
-export type Access = "unknown" | "signed in" | "signed out" | "ended";
+type Access = "unknown" | "signed in" | "signed out" | "ended";
 
 export const access = signal<Access>("unknown");
 

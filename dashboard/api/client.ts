@@ -1,6 +1,6 @@
 /** Requests to the service. */
 
-import { access, lapsed, noteSignedOut, signedIn, waitsUntil } from "./access.ts";
+import { lapsed, noteSignedOut, signedIn, waitsUntil } from "./access.ts";
 import { Failure, wordsOf } from "./failure.ts";
 import type { Input, Reply, RouteName } from "./routes.ts";
 
@@ -158,8 +158,3 @@ export const isAbort = (error: unknown): boolean =>
 /** Anything thrown as a failure. */
 export const asFailure = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure("The page failed unexpectedly.", { status: -1 });
-
-/** Marks the browser as signed in, so that requests that wait go on. */
-export const noteSignedIn = (): void => {
-  access.value = "signed in";
-};

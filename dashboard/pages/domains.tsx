@@ -178,10 +178,10 @@ function AddDomain(ends: Ends) {
 function RemoveDomain({ domain, ...ends }: Ends & { domain: Domain }) {
   const remove = async (): Promise<string> => {
     await call("DELETE /dashboard/domains/{id}", { path: { id: domain.id } });
-    return `${domain.name} was removed.`;
+    return `${inBothForms(domain.name)} was removed.`;
   };
   return (
-    <Confirm {...ends} title={`Remove ${domain.name}?`} submit="Remove" act={remove}>
+    <Confirm {...ends} title={`Remove ${inBothForms(domain.name)}?`} submit="Remove" act={remove}>
       If you add it again, you have to prove it again with a new record. A domain that still has addresses
       cannot be removed: remove those first.
     </Confirm>

@@ -75,7 +75,7 @@ describe("Domains", () => {
     records.set(`_breach-monitor.${ascii}`, ["of another one "]);
     records.set(`_breach-monitor.${ascii}.xn--mnchen-3ya.example`, [value]);
     await row.getByRole("button", { name: "Check now" }).click();
-    const dialog = page.getByRole("dialog", { name: `Check ${ascii}` });
+    const dialog = page.getByRole("dialog", { name: `Check mail.münchen.example (${ascii})` });
     await dialog.getByText("The record is at the wrong name").waitFor();
     await dialog.getByText("adds xn--mnchen-3ya.example by itself").waitFor();
     await dialog.getByText("_breach-monitor.mail", { exact: true }).waitFor();

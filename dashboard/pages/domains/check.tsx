@@ -4,6 +4,7 @@ import { Button, CopyButton } from "../../components/button.tsx";
 import { Dialog, type Ends } from "../../components/dialog.tsx";
 import { FailureNotice, Loading } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
+import { inBothForms } from "../../text/domain-name.ts";
 import { withoutInvisible } from "../../text/invisible.ts";
 
 type Properties = Ends & { domain: Domain };
@@ -17,7 +18,7 @@ export function CheckDialog({ domain, onClose, onDone }: Properties) {
   });
   const { value, failure, isLoading, reload } = check;
   return (
-    <Dialog title={`Check ${domain.name}`} onClose={onClose} isText>
+    <Dialog title={`Check ${inBothForms(domain.name)}`} onClose={onClose} isText>
       {isLoading && <Loading what={`the TXT record ${domain.record.name}`} />}
       <FailureNotice failure={isLoading ? undefined : failure} />
       {!isLoading && failure === undefined && value !== undefined && (

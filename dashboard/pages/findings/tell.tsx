@@ -46,8 +46,9 @@ export function TellDialog({ of, ...ends }: Properties) {
       )}
       {value !== undefined && !isTooMany && (
         <p>
-          {count(people, "person gets", "people get")} an e-mail at the breached address. It names the breach,
-          what leaked and what to do now, and says to ask your organization about it.
+          {people === 0 ? "Nobody gets" : count(people, "person gets", "people get")} an e-mail at the
+          breached address. It names the breach, what leaked and what to do now, and says to ask your
+          organization about it.
         </p>
       )}
       <p>
