@@ -27,7 +27,7 @@ const inEnglish: z.core.$ZodErrorMap = (issue) => {
     case "invalid_union":
       return Array.isArray(issue.options) ? `must be ${anyOf(issue.options)}` : "is not valid";
     case "unrecognized_keys":
-      return "has an unknown field";
+      return "is an unknown field";
     case "too_small":
       return sized(issue.origin, "at least", issue.minimum);
     case "too_big":
@@ -51,7 +51,7 @@ export const valid = <S extends z.ZodMiniType>(
   const result = schema.safeParse(input, { error: inEnglish });
   if (result.success) return { data: result.data };
   const [issue] = result.error.issues;
-  return {
-    problem: { path: (issue?.path ?? []).map(String), message: issue?.message ?? "is not valid" },
-  };
+  const [unknown] = issue?.code === "unrecognized_keys" ? issue.keys : [];
+  const path = [...(issue?.path ?? []), ...(unknown === undefined ? [] : [unknown])];
+  return { problem: { path: path.map(String), message: issue?.message ?? "is not valid" } };
 };

@@ -100,7 +100,7 @@ describe("400", () => {
     ["tellOwners", "yes", /^tellOwners: /],
     ["name", " ", /^name: /],
     ["name", "x".repeat(101), /^name: /],
-    ["minSeverty", "high", /has an unknown field/],
+    ["minSeverty", "high", /^minSeverty: is an unknown field$/],
   ])("PUT with %s %j", (field, value, error) =>
     expectInvalid(setAlertOptions, { id: "1", body: { ...defaults, [field]: value } }, error),
   );

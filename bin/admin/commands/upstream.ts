@@ -42,7 +42,8 @@ export const upstreamCommands: Commands = {
     run: async () => {
       const { notices = [], ...subscription } = (await storedSubscription()) ?? {};
       const all = [...notices, ...(await lostSearches())].map(({ text }) => ({ notice: text }));
-      return { ...subscription, domains: await listedDomains(), notices: all };
+      const domains = (await listedDomains()).map(({ name, ...counts }) => ({ name, ...counts }));
+      return { ...subscription, domains, notices: all };
     },
     print: ({
       domains,
