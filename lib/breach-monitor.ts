@@ -181,7 +181,6 @@ export class BreachMonitor extends Construct {
       ApiUrl: `${api.url}/v1`,
       DashboardUrl: dashboardUrl,
       TableName: table.tableName,
-      ScanPlansQueueUrl: queues["scan-plans"].queueUrl,
       DeliveriesQueueUrl: queues.deliveries.queueUrl,
       AcknowledgementsQueueUrl: queues.acknowledgements.queueUrl,
       HibpApiKeyParameter: hibpKeyParameter,

@@ -32,7 +32,6 @@ export const connect = async (where: {
 /** Environment variables that the modules of `shared/` read, and the outputs of the stack with their values. */
 const outputOf = {
   TABLE_NAME: "TableName",
-  SCAN_PLANS_QUEUE_URL: "ScanPlansQueueUrl",
   DELIVERIES_QUEUE_URL: "DeliveriesQueueUrl",
   ACKNOWLEDGEMENTS_QUEUE_URL: "AcknowledgementsQueueUrl",
   CHANNEL_KEY_PARAMETER: "ChannelKeyParameter",

@@ -99,7 +99,7 @@ describe("a scan", () => {
         }),
       },
     };
-    vi.stubEnv("SCAN_PLANS_QUEUE_URL", `${process.env.SCAN_PLANS_QUEUE_URL}-that-is-not-there`);
+    vi.stubEnv("SCAN_PLANS_QUEUE_URL", `${process.env.DELIVERIES_QUEUE_URL}-that-is-not-there`);
     const refused = await startScan(event as unknown as APIGatewayProxyEvent, {} as Context);
     vi.unstubAllEnvs();
     expect(refused.statusCode).toBe(500);

@@ -159,7 +159,7 @@ describe("200: the actor", () => {
     const { id: org, domainId, api } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
     const channel = await createChannel(api, { channel: "webhook", config: { url } });
-    vi.stubEnv("SCAN_PLANS_QUEUE_URL", `${process.env.SCAN_PLANS_QUEUE_URL}-that-is-not-there`);
+    vi.stubEnv("SCAN_PLANS_QUEUE_URL", `${process.env.DELIVERIES_QUEUE_URL}-that-is-not-there`);
     await expect(start(org, "manual", administrator)).rejects.toMatchObject({ refusal: "scanNotQueued" });
     vi.unstubAllEnvs();
     const { activity: entries } = await list(api, "?limit=2");
