@@ -76,6 +76,7 @@ export const buildList = (kind: ListKind) => {
         left: firstIdOf(block + 1) - id - 1,
         at,
         from,
+        blocks: blocks.size,
       };
       yield { ...keys.counter(kind), value: block + 1 };
     },

@@ -129,7 +129,7 @@ const takeFromHead = (
   });
 };
 
-/** Makes the last drawn block the current one. `used`: how many ids of all drawn blocks are handed out. */
+/** Makes the last drawn block the current one; `blocks` counts all, for the audit. `used`: how many ids of all drawn ones are handed out. */
 const moveHead = async (
   key: ReturnType<typeof keys.listHead>,
   known: Head | undefined,
@@ -142,6 +142,7 @@ const moveHead = async (
   const head: Head = { block, next, left: firstIdOf(block + 1) - next, at: from, from };
   await table.update(key, {
     set: head,
+    add: { blocks: drawn.count },
     if:
       known === undefined
         ? absent

@@ -162,6 +162,7 @@ describe("damage is found with its id and repaired:", () => {
 
   test.each([
     ["behind the ids in use", { next: 1, left: 511 }],
+    ["that counts too few blocks", { blocks: 0 }],
     ["of a block that was never drawn", { block: 1_000_000, next: 1_024_000_001, left: 1_024 }],
   ])("a list head %s; afterwards ids are handed out again", async (_, change) => {
     await damage(keys.listHead(org, "EMAIL"), { set: change });

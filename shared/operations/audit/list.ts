@@ -56,7 +56,8 @@ export const auditList = async <M extends Member>(
     audited.rows += members.length;
     progress(name, at + 1, blocks.length);
   }
-  const used = { highestId, latest, blocks: Math.max(blocks.at(-1) ?? -1, blockOf(highestId)) + 1 };
+  const beyond = Math.max(blocks.at(-1) ?? -1, blockOf(highestId)) + 1;
+  const used = { highestId, latest, blocks: beyond, found: blocks.length };
   await inspector.check(() => compareHead(org, kind, used));
   return audited;
 };
@@ -68,10 +69,16 @@ export const auditList = async <M extends Member>(
 const maximumProbes = 2000;
 const probesAtOnce = 16;
 
-/** The blocks that the directory names or that hold members, ascending. */
+/**
+ * The blocks that the directory names or that hold members, ascending. They are searched for only where the directory names fewer than were
+ * drawn: other organizations have drawn thousands.
+ */
 const blocksOf = async (org: number, kind: ListKind): Promise<number[]> => {
   const named = new Set((await directories.read(org, kind)).map(({ block }) => block));
   const head = await table.get<Partial<Head>>(keys.listHead(org, kind));
+  const inOrder = () => [...named].sort((one, other) => one - other);
+  const isUnused = head === undefined && named.size === 0;
+  if (isUnused || (head?.blocks !== undefined && named.size >= head.blocks)) return inOrder();
   const drawn = (await table.get<{ value?: number }>(keys.counter(kind)))?.value ?? 0;
   const newest = Math.min(head?.block ?? drawn, drawn);
   const unnamed: number[] = [];
@@ -86,7 +93,7 @@ const blocksOf = async (org: number, kind: ListKind): Promise<number[]> => {
     };
     await Promise.all(some.map(probe));
   }
-  return [...named].sort((one, other) => one - other);
+  return inOrder();
 };
 
 /**
@@ -108,9 +115,10 @@ const directoryRow = (row: Item | undefined, members: readonly Member[], notBefo
   };
 };
 
-/** As in lists/blocks.ts. */
-type Head = { block: number; next: number; left: number; at: string };
-type Used = { highestId: number; latest: string; blocks: number };
+/** As in lists/blocks.ts. `blocks`: how many were drawn. */
+type Head = { block: number; next: number; left: number; at: string; blocks?: number };
+/** `found`: how many blocks there are. `blocks`: the lowest number that no block has. */
+type Used = { highestId: number; latest: string; blocks: number; found: number };
 
 /**
  * Ids are reserved before they are used, so the head row, read after the members, lies beyond all of them. The rows do
@@ -134,13 +142,15 @@ const compareHead = async (org: number, kind: ListKind, used: Used): Promise<Pro
     next > used.highestId &&
     left >= 0 &&
     next + left === firstIdOf(block + 1) &&
+    (head?.blocks ?? 0) >= used.found &&
     at >= used.latest;
   if (isRight || (head === undefined && used.blocks === 0) || drawnProblems.length > 0) return drawnProblems;
   const repair = async (): Promise<Write[]> => {
     const fresh = await drawBlocks(kind, 1);
     const from = [new Date().toISOString(), at, used.latest].sort().at(-1);
     const first = firstIdOf(fresh);
-    const set = { block: fresh, next: first, left: firstIdOf(fresh + 1) - first, at: from, from };
+    const left = firstIdOf(fresh + 1) - first;
+    const set = { block: fresh, next: first, left, at: from, from, blocks: used.found + 1 };
     return [{ update: key, set, if: asRead({ block: head?.block, next: head?.next, left: head?.left }) }];
   };
   const says = `the next id is ${next}, ${left} are left of block ${block}; id ${used.highestId} of block ${used.blocks - 1} is in use`;
