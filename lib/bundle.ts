@@ -29,30 +29,24 @@ export const folders: readonly string[] = [
 ];
 
 /**
- * The size of a bundle in bytes, and how many of them come from each source file (a path below the project).
+ * What is in a bundle: its size in bytes, and how many of them come from each source file (a path below the project).
  */
 export type Contents = { bytes: number; sources: Record<string, number> };
 
 /**
  * Bundles the `functions/<folder>/handler.ts` of each function into `<directory>/<folder>/index.js`, and the
  * dashboard's page into the folder of the function that serves it. Beside each bundle is a file with the licenses of the packages
- * in it. The same sources give the same bytes, wherever
- * the checkout is. Throws if a handler is missing or does not build.
+ * in it, and beside all of them `contents.json`, the `Contents` by folder. The same sources give the same bytes, wherever
+ * the checkout is. Throws if a handler is missing or does not build. `some`: without them all.
  */
-export async function bundleFunctions(directory: string): Promise<Bundles> {
-  const absolute = resolve(directory);
-  await writeBundles(absolute);
-  return (folder) => Code.fromAsset(join(absolute, folder));
-}
-
-/** Bundles as `bundleFunctions` does, and returns by folder what is in each bundle. */
-export async function writeBundles(directory: string): Promise<Record<string, Contents>> {
+export async function bundleFunctions(directory: string, some = folders): Promise<Bundles> {
+  const outdir = resolve(directory);
   const { metafile } = await build({
     absWorkingDir: project,
     entryPoints: Object.fromEntries(
-      folders.map((folder) => [`${folder}/index`, `functions/${folder}/handler.ts`]),
+      some.map((folder) => [`${folder}/index`, `functions/${folder}/handler.ts`]),
     ),
-    outdir: directory,
+    outdir,
     bundle: true,
     // CommonJS, because an ES module that imports `node:http`, also by `import()`, reads all its exports, and
     // one of them loads Node.js's whole `fetch`.
@@ -76,10 +70,10 @@ export async function writeBundles(directory: string): Promise<Record<string, Co
     metafile: true,
   });
   // Without it, Node.js would take the package.json of this project, which says that files are ES modules.
-  for (const folder of folders) {
-    await writeFile(join(directory, folder, "package.json"), '{ "type": "commonjs" }\n');
+  for (const folder of some) {
+    await writeFile(join(outdir, folder, "package.json"), '{ "type": "commonjs" }\n');
   }
-  await bundlePage(join(directory, "serve-dashboard", "page"));
+  await bundlePage(join(outdir, "serve-dashboard", "page"));
   const contents: Record<string, Contents> = Object.fromEntries(
     Object.values(metafile.outputs).map(({ entryPoint = "", bytes, inputs }) => [
       entryPoint.split("/")[1],
@@ -94,7 +88,8 @@ export async function writeBundles(directory: string): Promise<Record<string, Co
     ]),
   );
   for (const [folder, { sources }] of Object.entries(contents)) {
-    await writeFile(join(directory, folder, "licenses.txt"), noticesOf(Object.keys(sources)));
+    await writeFile(join(outdir, folder, "licenses.txt"), noticesOf(Object.keys(sources)));
   }
-  return contents;
+  await writeFile(join(outdir, "contents.json"), JSON.stringify(contents));
+  return (folder) => Code.fromAsset(join(outdir, folder));
 }
