@@ -277,6 +277,7 @@ test("a worker that dies when a delivery has arrived leaves no channel that fail
 
 test.each([
   ["sends elsewhere", async () => ({ config: { webhookUrl: `${receiver.origin}/other-hook` } })],
+  ["is disabled", async () => ({ isEnabled: false })],
   [
     "is enabled again",
     async (change: (patch: configure.ChannelPatch) => Promise<unknown>) => {
@@ -303,6 +304,7 @@ test.each([
   await change(await patchOf(change));
   const { failingSince, failureToldAt } = (await channels.get(org, channelId)) ?? {};
   expect([failingSince, failureToldAt]).toEqual([undefined, undefined]);
+  await change({ isEnabled: true });
   await redeliver();
   await attempt();
   expect(await noticesOfFailures()).toHaveLength(2);

@@ -66,7 +66,7 @@ export const groupingIn = (channel: Channel, scanId: number): Grouping =>
 
 /**
  * The change of a channel that sets these flags, and the form if there is one. Another kind begins with the defaults of the options that kinds
- * have otherwise or not at all: a webhook's would name people in Slack. A channel that is enabled, or gets another destination, no longer counts as failing.
+ * have otherwise or not at all: a webhook's would name people in Slack. A channel that is enabled, disabled, or gets another destination, no longer counts as failing.
  */
 export const changeOf = (
   before: Channel,
@@ -76,7 +76,7 @@ export const changeOf = (
 ): Change => ({
   set: { ...flags, ...form },
   remove: [
-    ...(hasMoved || flags.isEnabled ? ["failingSince", "failureToldAt"] : []),
+    ...(hasMoved || flags.isEnabled !== undefined ? ["failingSince", "failureToldAt"] : []),
     ...(form?.channel === "email" ? ["sealed"] : []),
     ...(form === undefined || form.channel === before.channel ? [] : ["grouping", "sensitive", "tellOwners"]),
   ],

@@ -1,5 +1,5 @@
 /**
- * A channel fails from its first failed attempt until an attempt arrives, or people enable it or send it elsewhere. The organization's other
+ * A channel fails from its first failed attempt until an attempt arrives, or people enable it, disable it, or send it elsewhere. The organization's other
  * channels that want scan errors are told, once until then and at most once a day, when something was due for a day in which nothing arrived, or
  * a delivery is given up.
  */
