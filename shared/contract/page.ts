@@ -29,7 +29,9 @@ export const listParameter = <const Words extends readonly string[]>(name: strin
       z.string(),
       z.transform((value: string) => value.split(",")),
     ),
-    z.array(z.enum(words, `${name} must be one or several of ${words.join(", ")}, separated by commas`)),
+    z
+      .array(z.enum(words, `${name} must be one or several of ${words.join(", ")}, separated by commas`))
+      .check(z.minLength(1)),
   );
 
 export const limitTo = (maximum: number) => {
