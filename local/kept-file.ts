@@ -35,7 +35,8 @@ export const openKeptFile = async <Content>(
       }
     },
     save: () => {
-      saving = saving.then(write);
+      // Also after a write that failed, as on a disk that was full for a moment.
+      saving = saving.catch(() => {}).then(write);
       return saving;
     },
   };

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -41,6 +41,17 @@ beforeEach(async () => {
 afterEach(async () => {
   await stop();
   rmSync(directory, { recursive: true });
+});
+
+test("what could not be written is written with the next value", async () => {
+  const blocking = join(directory, "parameters.json.new");
+  mkdirSync(blocking);
+  await expect(client.send(new PutParameterCommand({ ...secure, Value: "kept" }))).rejects.toThrow();
+  rmSync(blocking, { recursive: true });
+  await client.send(new PutParameterCommand({ ...secure, Name: "/test/other", Value: "other" }));
+  await stop();
+  await start();
+  expect((await get()).Parameter?.Value).toBe("kept");
 });
 
 test("of many who make one parameter at the same time, one wins", async () => {
