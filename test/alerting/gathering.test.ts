@@ -2,18 +2,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
-import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
 import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
-import {
-  type Delivery,
-  deliveries,
-  raiseFor,
-  waitsForOf,
-} from "../../shared/alerting/deliveries/delivery.ts";
+import { deliveries, raiseFor, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
 import { endOfWindow } from "../../shared/alerting/gathering/gathered.ts";
-import { readContent } from "../../shared/alerting/senders/summary.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -51,25 +44,10 @@ import {
   useBreachedPeople,
 } from "./breached-people.ts";
 import { createChannel, defaults, webhook } from "./channels.ts";
-import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
+import { attempt, attemptOf, mails, sendAll, useMailServer } from "./mail-deliveries.ts";
 
 const { workers, scan, organizationOf } = useBreachedPeople();
 useMailServer();
-
-/** Makes the attempts of all e-mail channels whose messages are in the queues, and of those that come of them. */
-const sendAll = async (): Promise<void> => {
-  for (;;) {
-    const messages = [...(await takeMessages("deliveries")), ...(await takeMessages("delivery-retries"))];
-    if (messages.length === 0) return;
-    for (const message of messages) {
-      const channel = await channels.get(message.organizationId, message.channelId);
-      if (channel?.channel === "email") await attempt(message);
-    }
-  }
-};
-
-const attemptOf = (org: number, channelId: number, { id, attempts }: Delivery): Promise<void> =>
-  attempt({ organizationId: org, deliveryId: id, channelId, attempt: attempts + 1 });
 
 describe("one message for a scan", () => {
   test("up to four people are told one by one while it runs", async () => {
@@ -272,100 +250,6 @@ describe("minSeverity", () => {
   });
 });
 
-describe("a sensitive breach", () => {
-  test("is told without names to a discreet channel, and not to a webhook", async () => {
-    const org = await organizationOf(10);
-    await catalog.idsFor(["Secret", "Open"]);
-    await describeBreach("Secret", { isSensitive: true });
-    const discreet = await createChannel(org);
-    await createChannel(org, { sensitive: "discreet" }, webhook);
-    await scan(org, { 0: ["Secret", "Open"], 1: ["Secret"] });
-    const rows = (await deliveriesOf(org, discreet)).map(({ id }) => id);
-    expect(rows).toHaveLength(2);
-    await sendAll();
-    expect(mails.subjects.toSorted()).toEqual([
-      "A sensitive breach: 2 people at Test",
-      expect.stringMatching(/^Low: Open, .+ of 1 person at Test$/),
-    ]);
-    const secret = mails.texts.filter((text) => text.includes("sensitive"));
-    for (const text of secret) expect(text).not.toMatch(/Secret|user\d|emailId|breachId/);
-    // A thread of the scan would lead to messages that name the person.
-    expect(mails.references.filter((each) => each === "")).toHaveLength(1);
-    await expectEachToldOnce(org, discreet);
-    const hooks = (await channels.list(org)).filter(({ channel }) => channel === "webhook");
-    const events = await deliveriesOf(org, hooks[0]?.id ?? 0);
-    expect(events.map(({ event }) => event.type === "breach" && event.breachIds.length)).toEqual([1]);
-  });
-
-  test("beside another is one message without names where addresses are told singly", async () => {
-    const org = await organizationOf(10);
-    await catalog.idsFor(["Secret", "Open"]);
-    await describeBreach("Secret", { isSensitive: true });
-    const channelId = await createChannel(org, { grouping: "address" });
-    await scan(org, { 0: ["Secret", "Open"], 1: ["Open"] });
-    await sendAll();
-    expect(mails.subjects.toSorted()).toEqual([
-      "A sensitive breach: 1 person at Test",
-      "Low: Open, data of 1 person at Test",
-    ]);
-    expect(mails.texts.join()).not.toMatch(/Secret|user0@/);
-    await expectEachToldOnce(org, channelId);
-  });
-
-  /** What an e-mail channel is told of a scan, without ids and order. */
-  const toldOf = async (
-    breached: Record<number, string[]>,
-    options: Partial<AlertOptions>,
-    first = false,
-  ): Promise<string[]> => {
-    const org = await organizationOf(10, { first });
-    await catalog.idsFor(["Secret", "Open"]);
-    await describeBreach("Secret", { isSensitive: true });
-    const channelId = await createChannel(org, options);
-    await scan(org, breached);
-    const before = mails.texts.length;
-    await sendAll();
-    for (const row of await deliveriesOf(org, channelId))
-      if (row.status === "pending") await attemptOf(org, channelId, row);
-    await expectEachToldOnce(org, channelId);
-    return mails.texts
-      .slice(before)
-      .map((text, index) =>
-        [mails.subjects[before + index], mails.references[before + index], text.replace(/\n-- .*/s, "")]
-          .join("\n")
-          .replace(/(?<=(?:emailId|finding|scanId)=|breach-|scan-)\d+/g, "…"),
-      )
-      .toSorted();
-  };
-
-  const five = inBreaches(5, "Open");
-  const six = inBreaches(6, "Open");
-  test.each<
-    [
-      what: string,
-      named: number[],
-      breached: Record<number, string[]>,
-      options: Partial<AlertOptions>,
-      first?: boolean,
-    ]
-  >([
-    ["a day", [], inBreaches(1, "Open"), { grouping: "day" }],
-    ["a scan, in the last message", [0, 1, 2, 3], five, {}],
-    ["a scan, after messages of single people", [0, 1, 2], inBreaches(3, "Open"), {}],
-    ["a first scan", [], six, {}, true],
-  ])("of %s is told in the same words whoever it concerns", async (_, named, breached, options, first) => {
-    // Of somebody whom the scan found in another breach too, and of somebody else.
-    const told = await toldOf({ ...breached, 0: ["Open", "Secret"] }, options, first);
-    expect(told).toEqual(await toldOf({ ...breached, 9: ["Secret"] }, options, first));
-    const sensitive = told.filter((text) => text.includes("ensitive breach: 1 person"));
-    expect(sensitive).toHaveLength(1);
-    expect(sensitive[0]).not.toMatch(/Secret|@|Id=|breach-…|scan-…/);
-    expect(told.flatMap((text) => text.match(/user\d+@/) ?? []).toSorted()).toEqual(
-      named.map((index) => `user${index}@`),
-    );
-  });
-});
-
 describe("gathering for a day or a week", () => {
   test("ends at 07:00 UTC, for a week on Mondays", () => {
     const at = (time: string) => new Date(`2026-03-${time}Z`);
@@ -535,26 +419,4 @@ test("what was sent stays listed when it is sent again with nothing left to tell
   ]);
   expect(mails.received).toHaveLength(1);
   expect((await audit(org)).differences).toEqual([]);
-});
-
-test("a webhook that became discreet gets no sensitive breach of events from before", async () => {
-  const org = await organizationOf(3);
-  await catalog.idsFor(["Secret", "Open"]);
-  await describeBreach("Secret", { isSensitive: true });
-  const channelId = await createChannel(org, {}, webhook);
-  await scan(org, { 0: ["Secret", "Open"], 1: ["Secret"] });
-  const before = (await channels.get(org, channelId)) as channels.Channel;
-  await setOptions(org, channelId, { ...defaults, grouping: "address" }, administrator);
-  const after = (await channels.get(org, channelId)) as channels.Channel;
-  const rows = await deliveriesOf(org, channelId);
-  const titlesFor = async (channel: channels.Channel) =>
-    Promise.all(
-      rows.map(async (row) => {
-        const content = await readContent(org, row, channel);
-        if (content === undefined || "kind" in content || content.event.type !== "breach") return content;
-        return content.event.data.breaches.map(({ title }) => title).toSorted();
-      }),
-    );
-  expect(await titlesFor(before)).toEqual([["Open", "Secret"], ["Secret"]]);
-  expect(await titlesFor(after)).toEqual([["Open"], undefined]);
 });

@@ -4,9 +4,10 @@ import type { SendEmailCommandInput } from "@aws-sdk/client-sesv2";
 import { afterAll, beforeAll, beforeEach, vi } from "vitest";
 import { listenOn } from "../../local/loopback.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
-import { deliveries, raise } from "../../shared/alerting/deliveries/delivery.ts";
+import { type Delivery, deliveries, raise } from "../../shared/alerting/deliveries/delivery.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import type { Message } from "../../shared/contract/messages.ts";
+import { takeMessages } from "../scanning/in-process-workers.ts";
 import { createChannel } from "./channels.ts";
 import { deliverOne } from "./deliver-one.ts";
 
@@ -96,6 +97,21 @@ export const raiseAgain = async (org: number): Promise<Message<"deliveries">[]> 
 };
 
 export const attempt = (message: Message<"deliveries">): Promise<void> => deliverOne(message, settings);
+
+/** Makes the attempts of all e-mail channels whose messages are in the queues, and of those that come of them. */
+export const sendAll = async (): Promise<void> => {
+  for (;;) {
+    const messages = [...(await takeMessages("deliveries")), ...(await takeMessages("delivery-retries"))];
+    if (messages.length === 0) return;
+    for (const message of messages) {
+      const channel = await channels.get(message.organizationId, message.channelId);
+      if (channel?.channel === "email") await attempt(message);
+    }
+  }
+};
+
+export const attemptOf = (org: number, channelId: number, { id, attempts }: Delivery): Promise<void> =>
+  attempt({ organizationId: org, deliveryId: id, channelId, attempt: attempts + 1 });
 
 export const statusesOf = async (
   org: number,
