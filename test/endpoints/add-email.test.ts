@@ -104,17 +104,6 @@ describe("400", () => {
     expect((await api.post("/emails", { email: "alan@demo.example", domainId })).status).toBe(201);
     expect((await api.get("/emails")).body.total).toBe(2);
   });
-
-  test("of many addresses at the same instant exactly the seat allowance is added", async () => {
-    const { api, domainId } = await createOrganization({ "seat-allowance": "3" });
-    const replies = await Promise.all(
-      Array.from({ length: 12 }, (_, index) =>
-        api.post("/emails", { email: `a${index}@demo.example`, domainId }),
-      ),
-    );
-    expect(countStatuses(replies)).toEqual({ 201: 3, 400: 9 });
-    expect((await api.get("/emails?isActive=true")).body.total).toBe(3);
-  });
 });
 
 describe("409", () => {
