@@ -17,18 +17,7 @@ export class Failure extends Error {
   /** The whole answer. */
   readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(
-    message: string,
-    options: {
-      status: number;
-      code?: string | undefined;
-      retryAt?: number | undefined;
-      requestId?: string | undefined;
-      part?: { path: string; text: string } | undefined;
-      field?: string | undefined;
-      details?: Record<string, unknown>;
-    },
-  ) {
+  constructor(message: string, options: Partial<Failure> & { status: number }) {
     super(message);
     this.status = options.status;
     this.code = options.code;
