@@ -75,7 +75,9 @@ const retry = async (organization: Organization, id: number) => {
   await findReceivingChannel(organization, channelId);
   if (delivery.status === "delivered")
     throw new CommandError(
-      'The delivery was delivered: "Deliver again" on the dashboard sends it once more.',
+      delivery.event.type === "owner"
+        ? 'The message was delivered: "Tell the owner" on the dashboard tells it again a day later.'
+        : 'The delivery was delivered: "Deliver again" on the dashboard sends it once more.',
     );
   if (delivery.status === "pending") {
     const waitsFor = waitsForOf(delivery, new Date());

@@ -102,13 +102,14 @@ const messageStates: Record<Message["status"], string> = {
 /** Whether the owner was told by e-mail, and wants to be. */
 function Told({ owner: { hasUnsubscribed, lastMessage } }: { owner: Person["owner"] }) {
   if (lastMessage === null && !hasUnsubscribed) return null;
-  const { status, createdAt, waitsFor } = lastMessage ?? {};
+  const { status, createdAt, failureReason, waitsFor } = lastMessage ?? {};
   return (
     <Fact name="Messages to the owner">
       {hasUnsubscribed && (status === undefined ? "Unsubscribed" : "Unsubscribed; ")}
       {status !== undefined && createdAt !== undefined && (
         <>
           {messageStates[status]} <When time={createdAt} />
+          {status === "not delivered" && failureReason && `: ${failureReason}`}
         </>
       )}
       {waitsFor && (
