@@ -29,6 +29,18 @@ describe("a body", () => {
     }
   });
 
+  test("that is not UTF-8 is 400, and nothing of it is stored", async () => {
+    const { api, domainId } = await createOrganization();
+    const body = { email: "ada@demo.example", domainId, ownerName: "J\u00fcrgen" };
+    const raw = Buffer.from(JSON.stringify(body), "latin1");
+    for (const type of ["application/json", "multipart/form-data"]) {
+      const reply = await api.request("POST", "/emails", { raw, headers: { "content-type": type } });
+      expectRefusal(reply, 400, /^The request body is not UTF-8/);
+    }
+    expect((await api.get("/emails")).body.total).toBe(0);
+    expect((await api.post("/emails", body)).status).toBe(201);
+  });
+
   test("of exactly 1 MiB is accepted, and over 1 MiB it is 413, whatever it holds", async () => {
     const { api, domainId } = await createOrganization();
     const json = JSON.stringify({ email: "ada@demo.example", domainId });

@@ -211,11 +211,16 @@ const queryOf = (schema: z.ZodMiniObject, event: APIGatewayProxyEvent): Record<s
 const bodyOf = (event: APIGatewayProxyEvent): unknown => {
   const bytes = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
   if (bytes.length > maximumBodyBytes) throw new Refusal("tooLarge");
+  const text = bytes.toString("utf8");
   let body: unknown;
   try {
-    body = JSON.parse(bytes.toString("utf8"));
+    body = JSON.parse(text);
   } catch {
     throw new Refusal("invalidInput", { error: "The request body is not JSON" });
+  }
+  // API Gateway puts U+FFFD in place of what is not UTF-8, such as the letters of ISO 8859-1 that PowerShell sends.
+  if (text.includes("\ufffd")) {
+    throw new Refusal("invalidInput", { error: "The request body is not UTF-8: a character is damaged" });
   }
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new Refusal("invalidInput", { error: "The request body must be a JSON object" });

@@ -21,6 +21,7 @@ export const decode = (bytes: Uint8Array): string => {
   if (text?.includes("\0") !== false) throw invalidFile("is not a text file");
   if (/^\s*BEGIN:VCARD/i.test(text)) throw invalidFile("holds vCards: export the contacts as CSV");
   return text
+    .replaceAll("\ufffd", damaged)
     .replace(betweenDelimiters, (part) => decodedTwice(part) ?? part)
     .replace(control, (character) => readableControl(character));
 };
@@ -41,6 +42,9 @@ const workbooks = [
 
 const windows1252 = new TextDecoder("windows-1252");
 const macRoman = new TextDecoder("macintosh");
+
+/** In place of U+FFFD, which the request that commits the import could not have. It keeps an address malformed. */
+const damaged = "□";
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 

@@ -321,6 +321,11 @@ const texts: Record<string, Case[]> = {
       Buffer.concat([Buffer.from("Name,Email\nJürgen,j@a.example\n"), latin1("Zo\xeb,z@a.example\n")]),
       ["j@a.example | Jürgen", "z@a.example | Zoë"],
     ],
+    [
+      "characters that were damaged before, which no later request could echo",
+      "Name,Email\nJ\ufffdrgen,j@a.example\nZo\ufffd,zo\ufffd@a.example\n",
+      ["j@a.example | J□rgen", "zo□@a.example | Zo□"],
+    ],
   ],
   "cells that are kept from being calculated": [
     [
