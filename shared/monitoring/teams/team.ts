@@ -13,14 +13,7 @@ export type Team = { id: number; name: string; createdAt: string };
 /** Names that differ in case or in their Unicode form only are one name: in this form they are equal. */
 export const comparable = (name: string): string => name.normalize("NFKC").toLowerCase();
 
-const isSameName = (one: string, other: string): boolean => comparable(one) === comparable(other);
-
 const nameKey = (org: number, name: string) => keys.teamName(org, comparable(name));
-
-/** Refuses `teamExists` before anything is written. `claim` decides between requests at the same time. */
-const requireFree = async (org: number, name: string): Promise<void> => {
-  if ((await table.get(nameKey(org, name))) !== undefined) throw new Refusal("teamExists");
-};
 
 const claim = (org: number, { id, name }: Pick<Team, "id" | "name">): Write => ({
   put: { ...nameKey(org, name), id },
@@ -39,7 +32,6 @@ export const releaseName = (org: number, { name }: Pick<Team, "name">): Write =>
 
 /** Refuses `teamExists`. */
 export const create = async (org: number, name: string, actor: Actor): Promise<Team> => {
-  await requireFree(org, name);
   const [id, slot] = await Promise.all([drawId("TEAM"), activity.slot(org)]);
   const team = { id, name, createdAt: slot.createdAt };
   await table.transact([
@@ -56,8 +48,7 @@ export const rename = (org: number, id: number, name: string, actor: Actor): Pro
     const team = await get(org, id);
     if (team === undefined) throw new Refusal("teamNotFound");
     if (team.name === name) return;
-    const isSame = isSameName(team.name, name);
-    if (!isSame) await requireFree(org, name);
+    const isSame = comparable(team.name) === comparable(name);
     const slot = await activity.slot(org);
     await table.transact([
       {

@@ -408,7 +408,7 @@ const name = fc
   .filter((each) => !/[\p{Cc}]/u.test(each) && each.isWellFormed())
   .map((each) => each.replace(/\s+/g, " ").trim())
   // A mark in front of a formula is no part of the name, and a number is no name.
-  .filter((each) => each !== "" && !each.includes("\ufeff") && !/^'[-+=@]|^\d+$/.test(each))
+  .filter((each) => each !== "" && !/[\ufeff\ufffd]/.test(each) && !/^'[-+=@]|^\d+$/.test(each))
   // Such pairs are read as UTF-8 that became Windows-1252 on its way: "Â¡" as "¡".
   .filter((each) => !/[\u00c2-\u00f4][^\0-\x7f\u00c0-\u00ff]/.test(each));
 
