@@ -64,13 +64,6 @@ export const planNotices = (
   return notices;
 };
 
-/** That HIBP does not search a domain any more, though it did before. */
-export const lostSearchNotice = (domain: string, reason: NoSearch): PlanNotice => ({
-  id: `lost-${domain}-${reason}`,
-  text: `Have I Been Pwned does not search ${domain} any more: ${noSearchInWords[reason]}. Its addresses are looked up one by one, without sensitive breaches.`,
-  domain,
-});
-
 /** Those of the notices that concern an organization with these domains, and what its own domains have lost. */
 export const noticesFor = (
   notices: readonly PlanNotice[],
@@ -80,8 +73,10 @@ export const noticesFor = (
   const names = new Set(verified.map(({ name }) => name));
   return [
     ...notices.filter(({ domain }) => domain === undefined || names.has(domain)),
-    ...verified.flatMap(({ name, lostSearch }) =>
-      lostSearch === undefined ? [] : [lostSearchNotice(name, lostSearch)],
-    ),
+    ...verified.flatMap(({ name: domain, lostSearch }): PlanNotice[] => {
+      if (lostSearch === undefined) return [];
+      const text = `Have I Been Pwned does not search ${domain} any more: ${noSearchInWords[lostSearch]}. Its addresses are looked up one by one, without sensitive breaches.`;
+      return [{ id: `lost-${domain}-${lostSearch}`, text, domain }];
+    }),
   ];
 };

@@ -99,10 +99,8 @@ export const read = async (org: number, domainId: number, prefix?: string): Prom
   return (await table.query<Key & Row>({ pk, ...(prefix !== undefined && { prefix }) })).map(bucketIn);
 };
 
-export type CountsOf = Counts & { domainId: number };
-
 /** The counts of all domains that have such addresses. */
-export const counts = async (org: number): Promise<CountsOf[]> =>
+export const counts = async (org: number): Promise<(Counts & { domainId: number })[]> =>
   (await table.query<Key & Counts>({ pk: keys.unwatchedCounts(org, 0).pk })).map(({ pk: _, sk, ...row }) => ({
     ...row,
     domainId: Number(sk),

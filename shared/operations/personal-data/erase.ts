@@ -28,8 +28,6 @@ export type Trace = {
   /** As in docs/data-model.md: the word of the row's key behind the organization. */
   kind: string;
   outcome: Outcome;
-  /** Of an e-mail: how many findings went with it. */
-  findings?: number;
 };
 type Outcome = "removed" | "changed" | "found";
 
@@ -51,12 +49,12 @@ export const erase = async (address: string, options: Options): Promise<Trace[]>
   const traces: Trace[] = [];
   for (let round = 1; round <= maximumRounds; round++) {
     const found = await find(mention, options);
-    if (options.dryRun) return found.map((row) => ({ ...nameOf(row), outcome: "found", ...findingsOf(row) }));
+    if (options.dryRun) return found.map((row) => ({ ...nameOf(row), outcome: "found" }));
     if (found.length === 0) return traces;
     // Removals delete other rows too, so they come before texts are changed.
     for (const row of found.toSorted((one, other) => orderOf(one) - orderOf(other))) {
       const outcome = await eraseFrom(row, address, mention, options.actor);
-      if (outcome !== undefined) traces.push({ ...nameOf(row), outcome, ...findingsOf(row) });
+      if (outcome !== undefined) traces.push({ ...nameOf(row), outcome });
     }
   }
   throw new Error("The address keeps coming back: find out who adds it, and erase it again");
@@ -97,9 +95,6 @@ const nameOf = (row: Row): { organizationId: number | null; kind: string } => {
   const org = organizationOf(row);
   return { organizationId: Number.isNaN(org) ? null : org, kind: kindOf(row) };
 };
-
-const findingsOf = (row: Row): { findings?: number } =>
-  kindOf(row) === "EMAIL" ? { findings: Object.keys(row.findings as object).length } : {};
 
 const removedFirst = ["EMAIL", "USER", "CHANNEL"];
 const orderOf = (row: Row): number => (removedFirst.includes(kindOf(row)) ? 0 : 1);
