@@ -30,9 +30,6 @@ const disabledByPlaywright = [
 /** Pages of the address bar, which Chromium loads for each window: twice the processor time of the window itself. */
 const addressBar = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup"];
 
-/** A process that waits for a page that may come, of which tests use one in two. */
-const spareProcess = "SpareRendererForSitePerProcess";
-
 /** Starts the browser. It asks no other host for anything by itself. */
 export const startBrowser = (): Promise<Browser> => {
   if (path === undefined) throw new Error(noBrowser);
@@ -47,7 +44,7 @@ export const startBrowser = (): Promise<Browser> => {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
-      `--disable-features=${[...disabledByPlaywright, ...addressBar, spareProcess].join()}`,
+      `--disable-features=${[...disabledByPlaywright, ...addressBar, "SpareRendererForSitePerProcess"].join()}`,
     ],
   });
 };
