@@ -1,12 +1,12 @@
 /**
  * Fills the marked places of documents with measured figures: `npm run figures`. A place between
- * `<!-- measured: arm > table -->` and `<!-- /measured -->` holds the table, one with `> column; column` behind
- * the table holds these columns, and one with `> row > column` holds a single figure.
+ * `<!-- measured: arm > table -->` and `<!-- /measured -->` holds the table, and one with `> column; column`
+ * behind the table holds these columns.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Figures, readFigures, tableOfFigures } from "./figures.ts";
-import { asMarkdown, shown } from "./print.ts";
+import { asMarkdown } from "./print.ts";
 
 const project = join(import.meta.dirname, "..");
 
@@ -25,20 +25,14 @@ export const filled = (text: string, figures: Figures): string =>
     return `<!-- measured: ${what} -->${content}<!-- /measured -->`;
   });
 
-const contentOf = ([arm = "", title = "", ...rest]: string[], figures: Figures): string => {
+const contentOf = ([arm = "", title = "", wanted]: string[], figures: Figures): string => {
   const table = tableOfFigures(figures, arm, title);
   const indexOf = (column: string): number => {
     const index = table.columns.indexOf(column);
     if (index === -1) throw new Error(`The table "${title}" has no column "${column}"`);
     return index;
   };
-  const [row, column] = rest;
-  if (row !== undefined && column !== undefined) {
-    const cells = table.rows.find(([name]) => name === row);
-    if (cells === undefined) throw new Error(`The table "${title}" has no row "${row}"`);
-    return shown(cells[indexOf(column)] ?? null);
-  }
-  const columns = row === undefined ? table.columns : row.split("; ");
+  const columns = wanted === undefined ? table.columns : wanted.split("; ");
   const rows = table.rows.map((cells) => columns.map((name) => cells[indexOf(name)] ?? null));
   return `\n\n${asMarkdown({ columns, rows })}\n`;
 };

@@ -22,7 +22,7 @@ const numericColumns = (columns: readonly string[], rows: readonly Cell[][]): bo
     (_, index) => rows.length > 0 && rows.every((row) => /^[\d.,]*$/.test(String(row[index] ?? ""))),
   );
 
-export const shown = (cell: Cell): string => {
+const shown = (cell: Cell): string => {
   if (cell === null) return "–";
   return typeof cell === "number" ? cell.toLocaleString("en-US", { maximumFractionDigits: 2 }) : cell;
 };

@@ -106,7 +106,7 @@ test.each([
   expect(waiting && waitsForOf(waiting, new Date())?.reason).toBe("budget of e-mails is used up");
 });
 
-test("others are told that the budget holds a channel up, and not to check its settings", async () => {
+test("others are told that the budget holds a channel up, not to check settings", async () => {
   const org = await createOrganization({});
   await organizations.setMailBudget(org, { hour: 0, day: 0 });
   const channelId = await createChannel(org);
