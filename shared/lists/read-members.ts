@@ -127,8 +127,8 @@ const readRange = async (
   const where = hasOneOf(groupKeys);
   const rows = await readBlock(org, kind, block, { fromId, toId, descending, where, project });
   const found = rows.filter(isOneOf(groupKeys)).slice(skip, skip + taken);
-  // Members of the range have moved since the directory was read. Others of the block take their places. Where every id of
-  // the block had a matching member, those that the range left out are before the page.
+  // Members of the range have moved since the directory was read, and others of the block take their places. In a full block the ids that
+  // the range left out come before the page.
   const whole = wholeBlock(read);
   if (found.length < taken && (fromId > whole.fromId || toId < whole.toId)) {
     const leftOut = descending ? whole.toId - toId : fromId - whole.fromId;

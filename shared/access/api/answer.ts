@@ -15,15 +15,15 @@ import {
   requestIds,
 } from "./principal.ts";
 
-/** About how long a deployment takes, in which some functions are of the next release already. */
+/** About how long a deployment takes, while some functions already run the next release. */
 const updateSeconds = 60;
 
 export type Served = APIGatewayProxyEvent & { principal?: Principal; input?: Record<string, unknown> };
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /**
- * Sets `event.principal`, which stays undefined where anyone may call; throws the authorizer's refusal, and
- * refuses who may not call the endpoint. Without an endpoint anyone may call who has passed the authorizer.
+ * Sets `event.principal`, which stays undefined where anyone may call. Throws the authorizer's refusal, and refuses callers who may not
+ * use the endpoint. Without an endpoint, everybody may call whom the authorizer lets through.
  */
 export const identify = (endpoint?: Endpoint): middy.MiddlewareObj<Served, APIGatewayProxyResult> => ({
   before: ({ event }) => {

@@ -1,6 +1,6 @@
 /**
- * The cookie that binds attempts to sign in to the browser that started them: it keeps their secrets. It is not signed, since there is
- * nothing to forge: a secret that the service has not made belongs to no attempt of anybody.
+ * The cookie that binds attempts to sign in to the browser that started them: it keeps their secrets. It is not signed, since a made-up
+ * secret belongs to no attempt.
  */
 import { isPlainHttp } from "../../contract/plain-http.ts";
 import { cookieValue } from "./credential.ts";

@@ -65,8 +65,8 @@ export const isOwnOrigin = (event: APIGatewayRequestAuthorizerEvent): boolean =>
 };
 
 /**
- * Whether a browser says that the request comes from another site: without a credential that is all there is
- * to refuse, since every browser sends `Origin` with a request of another site that is no GET.
+ * Whether a browser says that the request comes from another site. Browsers send `Origin` with every request to another site that is no
+ * GET.
  */
 export const isForeignOrigin = (event: APIGatewayRequestAuthorizerEvent): boolean => {
   if (event.httpMethod === "GET") return false;

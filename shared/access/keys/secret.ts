@@ -28,7 +28,7 @@ const fromBase62 = (text: string): number =>
 const random = (length: number): string =>
   Array.from({ length }, () => alphabet.charAt(randomInt(62))).join("");
 
-/** Tells mistyped keys without a read of the table. It adds no security. */
+/** Detects mistyped keys without a read of the table. It adds no security. */
 const checksum = (body: string): string =>
   base62(createHash("sha256").update(body).digest().readUIntBE(0, 4), checksumLength);
 
@@ -45,7 +45,7 @@ export const mintApiKey = (org: number): string => {
   return `${apiKeyPrefix}${body}${checksum(body)}`;
 };
 
-/** So many random characters of a key tell people which one it is; 20 stay secret. */
+/** How many random characters are shown, so that people recognize a key; the other 20 stay secret. */
 const shownCharacters = 4;
 
 /** How a key begins. */

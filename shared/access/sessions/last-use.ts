@@ -1,6 +1,6 @@
 /**
- * Rows of sessions and API keys, how long sessions live, and when each was last used. Apart from what makes and
- * lists them, since the authorizer needs no more.
+ * Rows of sessions and API keys, how long sessions live, and when each was last used. In a file of their own, because the authorizer
+ * needs nothing else of them.
  */
 import { asRead, exists } from "../../aws/table/condition.ts";
 import { type Key, timeToLive } from "../../aws/table/keys.ts";

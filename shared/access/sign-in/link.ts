@@ -45,7 +45,7 @@ export const create = async (
 
 export type Membership = { user: User; organization: Organization };
 
-/** What a bearer is a user of, of organizations that are not being deleted. */
+/** The users as whom a bearer can sign in, without those of organizations that are being deleted. */
 export const membershipsOf = async (bearer: Bearer): Promise<Membership[]> => {
   const { email, organizationId, userId } = bearer;
   const named =

@@ -11,9 +11,9 @@ import { isLate, type Mail, putOff } from "./request.ts";
 const sendTimeoutSeconds = 10;
 
 /**
- * Sends a mail and deletes its row; nothing is sent if nobody has the address, or it is too late. A mail can go
- * out twice, each with a link of its own. All but the links that people ask for are copies out of the organization's budget of mails: over
- * it, the sweep tries again once the hour or day is over. Throws when it could not be sent.
+ * Sends a mail and deletes its row; nothing is sent if nobody has the address, or it is too late. A mail can go out twice, each with a
+ * link of its own. All but links that people ask for count against the organization's budget of mails: when it is used up, the sweep
+ * tries again after the hour or day. Throws when it could not be sent.
  */
 export const deliver = async (mailId: string): Promise<void> => {
   const key = keys.signInMail(mailId);

@@ -11,7 +11,8 @@ export type Identity = { email: string; name: string | null };
 
 /**
  * Signs in the user with the identity's address. A user of several organizations chooses: the refusal `chooseOrganization` has a token of
- * a link. Who is no user of any becomes a member of the only organization that `findHomes` gives. Refuses `userUnknown`. The session `replaced` ends.
+ * a link. Somebody who is a user of none becomes a member of the only organization that `findHomes` gives. Refuses `userUnknown`. The
+ * session `replaced` ends.
  */
 export const signIn = async (
   identity: Identity,

@@ -1,7 +1,6 @@
 /**
- * What a change of a channel is reported as. Whoever holds a key or a session could send alerts elsewhere unseen, so the
- * activity log says what changed, never with a value, and the other channels get a notice when alerts no longer reach who
- * had them.
+ * How a change of a channel is reported, so that nobody with a key or a session sends alerts elsewhere unseen. The activity log says what
+ * changed, without values, and the other channels get a notice when alerts no longer reach their receiver.
  */
 import { isDeepStrictEqual } from "node:util";
 import { condition, type Write } from "../../aws/table/condition.ts";
@@ -62,9 +61,9 @@ export const isOtherDestination = (before: ChannelForm, after: ChannelForm): boo
   !isDeepStrictEqual(destinationOf(before), destinationOf(after));
 
 /**
- * The notice to the other channels that want `scan_error`, for the transaction of the change: of a changed
- * destination, and of the last channel with alerts of new breaches that goes. The transaction is refused when
- * the channel for which this one is not the last has changed.
+ * The notice to the other channels that want `scan_error`, for the transaction of the change: of a changed destination, and of the last
+ * channel with alerts of new breaches that goes. The transaction is refused if another channel, because of which this one is not the
+ * last, has changed.
  */
 export const raiseNotice = async (
   org: number,

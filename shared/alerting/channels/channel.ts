@@ -65,8 +65,9 @@ export const groupingIn = (channel: Channel, scanId: number): Grouping =>
   channel.pinned?.scanId === scanId ? channel.pinned.grouping : optionsOf(channel).grouping;
 
 /**
- * The change of a channel that sets these flags, and the form if there is one. Another kind begins with the defaults of the options that kinds
- * have otherwise or not at all: a webhook's would name people in Slack. A channel that is enabled, disabled, or gets another destination, no longer counts as failing.
+ * The change of a channel that sets these flags, and the form if there is one. With another kind, options whose defaults differ between
+ * kinds get the new defaults: a webhook's would name people in Slack. A channel that is enabled, disabled, or gets another
+ * destination, no longer counts as failing.
  */
 export const changeOf = (
   before: Channel,

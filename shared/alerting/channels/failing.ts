@@ -12,7 +12,7 @@ import { secondsAfter } from "../../contract/alert-timing.ts";
 import { deliveries, raise } from "../deliveries/delivery.ts";
 import { type Channel, describe, list, optionsOf } from "./channel.ts";
 
-/** Of a channel whose deliveries arrive and are given up by turns the others are told again after this time. */
+/** If some deliveries of a channel arrive and some are given up, the others are told again after this time at the earliest. */
 const againAfterSeconds = 24 * 3600;
 
 /**
@@ -62,7 +62,7 @@ const minute = 60_000;
 
 /**
  * Notes that a delivery arrived, unless the channel works and its row, as it was read, notes one of the last minute. Call it before the
- * delivery changes too: a note that is left makes the next failure untold.
+ * delivery changes too: a note that stays would keep the next failure from being told.
  */
 export const noteWorking = async (
   org: number,

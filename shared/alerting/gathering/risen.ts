@@ -14,7 +14,7 @@ export const raiseRisen = async (org: number, risen: Risen): Promise<Write[]> =>
   const { from, level, ...event } = risen;
   const isConcerned = (channel: Channel): boolean => {
     const least = levelOf(optionsOf(channel).minSeverity);
-    // High concerns everybody; what was below a channel's least severity was not told to it.
+    // A high severity concerns every channel, another one those that were not told of the breach before.
     return level >= least && (level >= levelOf("high") || from < least);
   };
   const told = (await list(org)).filter(

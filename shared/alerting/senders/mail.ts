@@ -11,9 +11,8 @@ import type { AttemptResult } from "./outbound.ts";
 const concurrency = 5;
 
 /**
- * Sends a notice to each of at most 20 recipients in a message of its own, with a link to unsubscribe. The failure of
- * some does not keep the others from theirs. Without any, nothing is left to send, and it is done. Never throws; a
- * `failure` never contains an address.
+ * Sends a notice to each of at most 20 recipients in a message of its own, with a link to unsubscribe. If some fail, the others are still
+ * sent. Without recipients it succeeds. Never throws; a `failure` never contains an address.
  */
 export const send = async (
   recipients: readonly Addressee[],

@@ -120,7 +120,7 @@ const wordsFor = ({ event, exposure, scanId }: Report, dashboardUrl: string | un
   }
 };
 
-/** Up to its first colon or full stop it is the headline; without one near enough its beginning is. */
+/** The headline is the error up to its first colon or full stop, or its beginning if there is none near enough. */
 const wordsForError = (error: string): Pick<Words, "headline" | "lead"> => {
   const [, headline, rest = ""] = /^(.{1,100}?)[:.] (.+?)\.?$/.exec(error) ?? [];
   return headline === undefined

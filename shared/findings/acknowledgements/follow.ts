@@ -74,7 +74,7 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
     await table.attempt(table.remove(key, isIdle));
     return false;
   }
-  // While a sync writes breaches, or after it died, the lock stays: the sync that ends comes before the next look.
+  // While a sync writes breaches, or after it died, nothing is compared: the lock stays until a sync has ended.
   if (!(await isRecorded())) return false;
   // A scan may have read the catalog before it changed, and write findings still.
   const isScanning = (await table.get(keys.scanLock(org))) !== undefined;

@@ -53,7 +53,7 @@ export type AcknowledgementLock = {
   /** Findings with ids up to this are done. */
   cursor: number;
   acknowledged: number;
-  /** Of the service's lock: the risen breaches that people were told of since it is there. */
+  /** Of the service's lock: risen breaches that people were told of since the row was written. */
   told?: Set<string>;
   /** How many sweeps in a row have woken a worker without any progress since. */
   fruitlessWakes: number;

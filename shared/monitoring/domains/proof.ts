@@ -64,7 +64,7 @@ export const recheck = async (
   { tell, logger }: { tell: Tell; logger: Logger },
 ): Promise<void> => {
   const org = organizationOf(key);
-  // Functions that may not write domains can make another row due, and name a domain in it.
+  // A function that may not write domains could make another row due that names a domain.
   if (key.pk !== keys.domain(org, 0).pk) return;
   const [owner, domain] = await Promise.all([organizations.get(org), table.get<domains.Domain>(key)]);
   // The organization's deletion, or the domain's removal, deletes the row.

@@ -45,7 +45,7 @@ export const isRecorded = async (): Promise<boolean> => {
 
 /** The catalog's version, for `details`. Undefined while a sync writes and for a minute after it. */
 export const version = async ({ consistent = false } = {}): Promise<string | undefined> => {
-  // An older version does no harm: its cache holds details of then or newer ones.
+  // An older version does no harm, because its cache holds details that are at least as new.
   const { token, recorded } = (await table.get<State>(stateKey(), { consistent })) ?? {};
   const settledBefore = new Date(Date.now() - settledMilliseconds).toISOString();
   return recorded !== undefined && recorded.token === token && recorded.at < settledBefore

@@ -3,7 +3,10 @@ import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { SubscribedDomain, SubscriptionStatus, UpstreamFailureKind } from "./hibp.ts";
 
-/** What operators and organizations should know of the plan (plan-notices.ts). `id`: the same as long as the same is meant; `domain`: the name of the domain that it is about, if it is about one. */
+/**
+ * What operators and organizations should know of the plan (plan-notices.ts). `id`: stays while the notice means the same; `domain`: the
+ * name of the domain that it is about, if it is about one.
+ */
 export type PlanNotice = { id: string; text: string; domain?: string };
 
 /**
