@@ -6,7 +6,7 @@ import { emailChanges } from "../../shared/monitoring/emails/email-schema.ts";
 export const changeEmails = defineEndpoint({
   summary: "Change or remove many monitored e-mails",
   description:
-    "By `set` or by `remove`, exactly one of them. E-mails that are so already are skipped. Enabling skips e-mails of domains that are not verified, and goes as far as there are seats. The log has one entry for all.",
+    "Send exactly one of `set` and `remove`. E-mails that already have the wanted values are skipped. Enabling skips e-mails of domains that are not verified, and those for which no seat is left. The log has one entry for all.",
   access: "user",
   body: emailChanges,
   status: 200,

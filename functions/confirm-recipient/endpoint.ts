@@ -3,8 +3,9 @@ import { recipientToken } from "../../shared/alerting/recipients/recipient-schem
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 
 export const confirmRecipient = defineEndpoint({
-  summary: "Say that one wants an organization's alerts by e-mail",
-  description: "Confirms an address that was asked, and takes back that it unsubscribed.",
+  summary: "Confirm that an address wants an organization's alerts",
+  description:
+    "Confirms an address that was asked to confirm; one that had unsubscribed receives alerts again.",
   access: "anyone",
   path: z.object({ token: recipientToken }),
   status: 200,

@@ -3,7 +3,7 @@ import { recipientToken, recipientView } from "../../shared/alerting/recipients/
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 
 export const getRecipient = defineEndpoint({
-  summary: "Who gets alerts by the link of this token",
+  summary: "Get the recipient a link was sent to",
   description: "The token is what follows `#` in the link at the end of each alert by e-mail.",
   access: "anyone",
   path: z.object({ token: recipientToken }),

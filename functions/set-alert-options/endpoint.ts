@@ -6,7 +6,7 @@ import { idParameter } from "../../shared/contract/page.ts";
 export const setAlertOptions = defineEndpoint({
   summary: "Replace the options of an alert channel",
   description:
-    "The whole object: no field may be missing, and no other be there. Another `grouping` holds from the next scan on.",
+    "Send the whole object: every field, and no others. A changed `grouping` takes effect at the next scan.",
   path: z.object({ id: idParameter("id") }),
   body: z.strictObject(alertOptions.shape),
   status: 200,
