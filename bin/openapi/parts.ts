@@ -29,7 +29,7 @@ export const v1: Part = {
 - Every error is JSON with a sentence for people in \`error\`; some have a \`code\` or \`reason\` for programs.
 - An unknown path is 404; another method of a known path is 405 with \`Allow\`. A body of more than 10 MiB is 413 as plain text, without the headers of other replies: API Gateway refuses it before the service sees it.
 - ${perMinute.address} requests a minute pass from one address, and ${perMinute.key} with one API key. Windows are fixed, aligned to the UTC minute or hour.
-- What is checked first is answered first: address limit (429), authentication (401), origin (403), key limit (429), subscription (402), path and method (404, 405), input (400, 413), the organization's hourly limit (429), existence and state (404, 409, 400).`,
+- What is checked first is answered first: address limit (429), authentication (401), limit of the key or session (429), origin (403), subscription (402), path and method (404, 405), input (400, 413), the organization's hourly limit (429), existence and state (404, 409, 400).`,
   routes,
   tags: {
     scans: "Looking for the monitored e-mails in known data breaches",
