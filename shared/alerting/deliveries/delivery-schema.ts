@@ -24,12 +24,7 @@ export const listedDelivery = z
     nextAttemptAt: z.nullable(timestamp).check(z.meta({ description: "Null when no attempt is due" })),
     failureReason: z
       .nullable(z.string())
-      .check(
-        z.meta({
-          description:
-            "Why the last attempt failed or it was given up, also once another attempt has arrived",
-        }),
-      ),
+      .check(z.meta({ description: "Why an attempt failed or it was given up; stays once another arrives" })),
     title: z
       .string()
       .check(
