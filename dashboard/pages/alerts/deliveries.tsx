@@ -1,4 +1,4 @@
-import { call, serviceTime } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { Delivery } from "../../api/routes.ts";
 import { Button, DetailsButton } from "../../components/button.tsx";
 import { useDialog } from "../../components/dialog.tsx";
@@ -38,9 +38,8 @@ export function Deliveries({ id }: { id: string }) {
     call("GET /dashboard/alert-configs/{id}/deliveries", { path: { id }, query }, { signal }),
   );
   const { channel } = data.value ?? {};
-  const all = data.value?.deliveries ?? [];
-  const open = all.filter(({ status }) => status === "pending" || status === "retrying");
-  useRepeat(open.length > 0, open.some(isSoon) ? 4 : 60, data);
+  const isMoving = data.value?.deliveries.some(({ status }) => status === "pending" || status === "retrying");
+  useRepeat(isMoving ?? false, 4, data);
   const { dialog, show } = useDialog(data.reload);
   const action = useAction();
   const sendTest = () =>
@@ -105,10 +104,6 @@ export function Deliveries({ id }: { id: string }) {
     </Page>
   );
 }
-
-/** Whether something becomes of it within a minute. Others can wait for a week. */
-const isSoon = ({ waitsFor }: Delivery): boolean =>
-  waitsFor === null || Date.parse(waitsFor.until) < serviceTime().getTime() + 60_000;
 
 const columns = (onOpen: (delivery: Delivery) => void): Column<Delivery>[] => [
   {
