@@ -79,10 +79,9 @@ describe("acknowledging findings", () => {
     };
     const isLeft = [{ id: newest?.id, acknowledgeReason: "before" }];
     const undo = async (reopened = total - 1): Promise<void> => {
-      await page.getByRole("button", { name: "Undo" }).waitFor();
-      // At once: the button is there for ten seconds.
-      await page.keyboard.press("z");
-      await page.getByText(new RegExp(`^Reopened ${reopened} findings?\\.$`)).waitFor();
+      // The key does nothing until the dialog has closed.
+      const isReopened = page.getByText(new RegExp(`^Reopened ${reopened} findings?\\.$`));
+      await expect.poll(() => page.keyboard.press("z").then(() => isReopened.count())).toBe(1);
       const { breaches } = (await api.get("/breaches?acknowledged=true")).body;
       expect(breaches).toMatchObject(isLeft);
     };
