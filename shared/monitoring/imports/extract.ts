@@ -277,7 +277,9 @@ const addressesIn = (cell: string): string[] => {
     .filter(isAddressLike)
     .map((word) => {
       const address = word.length <= maximumWordCharacters && importedAddress.safeParse(bare(word)).data;
-      return address || shown(word);
+      const text = shown(word);
+      // The commit reads the text again, and `}@a.example` is an address.
+      return address || (importedAddress.safeParse(text).data ?? text);
     });
 };
 
