@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-/** Chromium without windows, which takes half the processor time, and the whole of it. */
+/** Chromium without windows, which takes less processor time, and the whole of it. */
 const usual = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
 const path = [process.env.CHROMIUM_PATH ?? usual].flat().find(existsSync);
 
