@@ -77,13 +77,12 @@ describe("acknowledging findings", () => {
       await dialog.getByText(what).waitFor();
       await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
     };
-    const isLeft = [{ id: newest?.id, acknowledgeReason: "before" }];
-    const undo = async (reopened = total - 1): Promise<void> => {
+    const undo = async (): Promise<void> => {
       // The key does nothing until the dialog has closed.
-      const isReopened = page.getByText(new RegExp(`^Reopened ${reopened} findings?\\.$`));
+      const isReopened = page.getByText(`Reopened ${total - 1} findings.`);
       await expect.poll(() => page.keyboard.press("z").then(() => isReopened.count())).toBe(1);
       const { breaches } = (await api.get("/breaches?acknowledged=true")).body;
-      expect(breaches).toMatchObject(isLeft);
+      expect(breaches).toMatchObject([{ id: newest?.id, acknowledgeReason: "before" }]);
     };
     await page.getByRole("button", { name: "Select all matching" }).click();
     await acknowledge(`${total - 1} open findings, on every page.`);
@@ -92,17 +91,12 @@ describe("acknowledging findings", () => {
     await rows.first().waitFor();
     expect(await rows.count()).toBe(total - 1);
 
-    // A colleague acknowledges one of those that are chosen.
     await page.getByRole("combobox", { name: "State" }).selectOption("Any");
     await expect.poll(() => rows.count()).toBe(total);
     await page.getByRole("checkbox", { name: "Select this page" }).check();
-    const [next] = (await api.get("/breaches?acknowledged=false")).body.breaches as { id: number }[];
-    expect((await api.post("/breaches/acknowledge", { id: next?.id, reason: "colleague" })).status).toBe(200);
-    isLeft.push({ id: next?.id, acknowledgeReason: "colleague" });
-    isLeft.sort((one, other) => Number(other.id) - Number(one.id));
     await acknowledge(`Acknowledge ${total - 1} findings`);
-    await page.getByText(new RegExp(`^Acknowledged ${total - 2} findings?\\.$`)).waitFor();
-    await undo(total - 2);
+    await page.getByText(`Acknowledged ${total - 1} findings.`).waitFor();
+    await undo();
 
     // One request undoes whatever was acknowledged on all pages.
     const reopenings: string[] = [];
@@ -110,9 +104,9 @@ describe("acknowledging findings", () => {
       if (request.method() === "POST") reopenings.push(request.postData() ?? "");
     });
     await page.getByRole("button", { name: "Select all matching" }).click();
-    await acknowledge(", on every page.");
-    await page.getByText(new RegExp(`^Acknowledged ${total - 2} findings?\\.$`)).waitFor();
-    await undo(total - 2);
+    await acknowledge(`${total - 1} open findings, on every page.`);
+    await page.getByText(`Acknowledged ${total - 1} findings.`).waitFor();
+    await undo();
     expect(reopenings).toEqual([
       expect.stringContaining("detectedBefore"),
       expect.stringContaining("acknowledgedAt"),
