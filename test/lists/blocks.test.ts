@@ -32,8 +32,7 @@ describe("single ids", () => {
   test("start at 1 and are never given twice, even to simultaneous callers", async () => {
     expect(await drawId("TEAM")).toBe(1);
     const ids = await Promise.all(Array.from({ length: 30 }, () => drawId("TEAM")));
-    expect(new Set(ids).size).toBe(30);
-    expect(Math.max(...ids)).toBe(31);
+    expect(new Set([1, ...ids]).size).toBe(31);
   });
 });
 
