@@ -98,7 +98,8 @@ describe("the list", () => {
     // Between attempts, because one that is under way waits for nothing.
     const retrying = await eventually(
       () => list(failing, "?status=retrying"),
-      ({ deliveries: [only] }) => only !== undefined && (only as { waitsFor?: object | null }).waitsFor !== null,
+      ({ deliveries: [only] }) =>
+        only !== undefined && (only as { waitsFor?: object | null }).waitsFor !== null,
     );
     expect(retrying.deliveries).toMatchObject([
       {
