@@ -2,7 +2,6 @@ import { serve } from "../../shared/access/api/serve.ts";
 import { stateOf } from "../../shared/alerting/owners/state.ts";
 import * as detailed from "../../shared/findings/detailed.ts";
 import * as emails from "../../shared/monitoring/emails/email-list.ts";
-import { subAddressesOf } from "../../shared/monitoring/unwatched/sub-addresses.ts";
 import { getEmail } from "./endpoint.ts";
 
 /** More are asked for with `GET /findings`. */
@@ -13,6 +12,5 @@ export const handler = serve(getEmail, async ({ org, path: { id } }) => {
     emails.get(org, id),
     detailed.list(org, { emailId: id, limit: mostFindings, offset: 0 }),
   ]);
-  const [subAddresses, owner] = await Promise.all([subAddressesOf(org, email), stateOf(org, email)]);
-  return { ...email, subAddresses, owner, findings };
+  return { ...email, owner: await stateOf(org, email), findings };
 });

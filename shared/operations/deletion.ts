@@ -76,9 +76,6 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.channelRemoval(org, 0),
     keys.acknowledgement(org, 0),
   ];
-  await deletePartition(keys.unwatchedCounts(org, 0), ({ sk }) =>
-    deletePartition(keys.unwatched(org, Number(sk), 0)),
-  );
   for (const each of partitions) await deletePartition(each);
   await deletePartition<{ email: string }>(keys.user(org, 0), ({ email }) =>
     table.remove(keys.signInAddress(email, org)),

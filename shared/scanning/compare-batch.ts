@@ -43,7 +43,7 @@ export const compareBatch = async (
   );
   const tallies = new Map<number, Tally>();
   const changed: Compared[][] = [];
-  const watched = new Set<string>();
+  const watched = new Map<string, Email>();
   for (const someBlocks of chunk(blocks, concurrency)) {
     const read = await Promise.all(someBlocks.map((block) => emails.members(org, block)));
     for (const rows of read) {
@@ -52,7 +52,7 @@ export const compareBatch = async (
       for (const row of rows) {
         const group = emails.groupOf(row);
         const answer = byDomain.get(group.domainId);
-        if (answer?.state === "checked") watched.add(row.email);
+        if (answer?.state === "checked") watched.set(row.email, row);
         if (answer === undefined || !isIncluded(row, group, scanId)) continue;
         if (answer.state === "checked") {
           const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));

@@ -92,7 +92,7 @@ describe("listing", () => {
   test("404 for an id that is not there: one refuses all", async () => {
     const { idOf, list, post, api } = known;
     const id = await idOf("ada");
-    for (const wrong of [unknownId, await other.idOf("ada"), id + 1]) {
+    for (const wrong of [unknownId, await other.idOf("ada")]) {
       for (const dryRun of [true, false])
         expectRefusal(await post("watch", { ids: [id, wrong], dryRun }), 404, /unwatched address/);
       expectRefusal(await post("ignore", { ids: [id, wrong], ignored: true }), 404, /unwatched address/);

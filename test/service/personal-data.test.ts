@@ -145,9 +145,11 @@ describe("org export", () => {
       expect.arrayContaining([
         {
           kind: "unwatched_address",
+          id: expect.any(Number),
+          createdAt: expect.any(String),
           email: expect.stringMatching(/@demo\.example$/),
           domainId: organization.domainId,
-          state: "open",
+          isIgnored: false,
           level: expect.any(Number),
           breachCount: expect.any(Number),
           worst: expect.any(Array),

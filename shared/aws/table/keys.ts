@@ -8,7 +8,7 @@
 export type Key = { pk: string; sk: string };
 
 /** Kinds whose members are counted lists (lists/counted-list.ts). */
-export const listKinds = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY"] as const;
+export const listKinds = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY", "UNWATCHED"] as const;
 export type ListKind = (typeof listKinds)[number];
 
 /** Kinds whose ids come one by one from a counter of the whole deployment. */
@@ -98,13 +98,6 @@ export const keys = {
     pk: `ORG#${org}#OWNER-WORD#${beginning(word)}`,
     sk: `${word}#${padded(email)}`,
   }),
-  /** One of the rows with the breached addresses of a domain that nobody watches (monitoring/unwatched/record.ts). */
-  unwatched: (org: number, domain: number, bucket: number): Key => ({
-    pk: `ORG#${org}#UNWATCHED#${domain}`,
-    sk: bucket.toString(16).padStart(2, "0"),
-  }),
-  /** Counts them. */
-  unwatchedCounts: (org: number, domain: number): Key => ({ pk: `ORG#${org}#UNWATCHED`, sk: padded(domain) }),
   /** A removed e-mail whose findings are still to be deleted. */
   removal: (org: number, email: number): Key => ({ pk: `ORG#${org}#REMOVAL`, sk: padded(email) }),
   /** A removed alert channel whose delivery history is still to be deleted. */

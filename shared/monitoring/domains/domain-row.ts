@@ -42,6 +42,8 @@ export type Domain = {
   doubtedByScan?: number;
   /** Why HIBP does not search the domain any more, though it did before; until it does again. */
   lostSearch?: NoSearch;
+  /** Hashes of the addresses that were erased, which unwatched/record.ts keeps out of the list. */
+  erased?: Set<string>;
   /** Id of the batch of domains that the scan `plannedByScan` planned together. */
   planBatch?: number;
   /** Watermark: id of the latest scan that finished checking this domain; 0 before the first. */

@@ -6,7 +6,7 @@ import * as domains from "../domains/domain.ts";
 import { severityAt } from "../hibp/severity.ts";
 import * as teams from "../teams/team.ts";
 import type { ListedEmail } from "./email-schema.ts";
-import { type EmailGroup, emails, openAttributes, worstOpen } from "./record.ts";
+import { type EmailGroup, emails, openAttributes, type SubAddress, worstOpen } from "./record.ts";
 import * as search from "./search.ts";
 import { lastScannedAt } from "./watermark.ts";
 
@@ -116,12 +116,12 @@ export const find = async (org: number, text: string, query: EmailQuery): Promis
   return { emails: await shown(org, items, known), total: ofDomains.total + matching.length };
 };
 
-/** One of them. Refuses `emailNotFound`. */
-export const get = async (org: number, id: number): Promise<ListedEmail> => {
+/** One of them, with its sub-addresses. Refuses `emailNotFound`. */
+export const get = async (org: number, id: number): Promise<ListedEmail & { subAddresses: SubAddress[] }> => {
   const row = await emails.get(org, id);
   if (row === undefined) throw new Refusal("emailNotFound");
   const [email] = await shown(org, [row], await referencesOf(org, [emails.groupOf(row)]));
-  return email as ListedEmail;
+  return { ...(email as ListedEmail), subAddresses: row.subAddresses ?? [] };
 };
 
 /** As clients see them. `known`: what was read for their groups. */

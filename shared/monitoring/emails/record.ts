@@ -1,6 +1,8 @@
 import { countedList } from "../../lists/counted-list.ts";
 import type { CountedChange } from "../counts/counts.ts";
 
+export type SubAddress = { email: string; breachCount: number };
+
 /**
  * The stored fields of a monitored e-mail. The row lists the e-mail's breaches and findings, so that a scan
  * compares an answer from upstream with this row alone and reads no finding.
@@ -21,6 +23,8 @@ export type EmailRow = {
   gone?: Set<number>;
   /** When the latest of them was detected (ISO 8601); none without findings. */
   lastFoundAt?: string;
+  /** Breached sub-addresses, like `ada+shop@` of `ada@`, the most breached first. */
+  subAddresses?: SubAddress[];
   /** Id of the latest delivery to the owner, if there was one. */
   ownerDelivery?: number;
   /** How many findings are not acknowledged. */

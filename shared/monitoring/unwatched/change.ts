@@ -4,13 +4,14 @@ import type { Actor } from "../../access/activity/actor.ts";
 import type { Quote } from "../../access/billing/billing-schema.ts";
 import { chunk } from "../../aws/table/chunk.ts";
 import type { Write } from "../../aws/table/condition.ts";
-import { type Key, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { blockOf } from "../../lists/blocks.ts";
+import type { MemberWrite } from "../../lists/member-writes.ts";
 import { importAll } from "../imports/commit.ts";
 import { monitoredOf, plan } from "../imports/plan.ts";
-import { bucketIn, type Entry, placesOf, writesOf } from "./record.ts";
+import { type Unwatched, unwatched } from "./record.ts";
 
 /** What importing the addresses would cost now. Refuses `unwatchedNotFound`, `domainNotVerified`. */
 export const quote = async (org: number, ids: readonly number[]): Promise<Quote> =>
@@ -34,7 +35,9 @@ export const watch = async (
     rows.length > 0 ? await importAll(org, rows, actor) : { imported: 0, disabled: 0 };
   const takeOff = async (): Promise<void> => {
     const monitored = await monitoredOf(org, addresses);
-    await change(org, ids, (entry, address) => (monitored.has(address) ? [] : [entry]));
+    await change(org, ids, (row) =>
+      monitored.has(row.email) ? unwatched.delete(org, row.id, unwatched.groupOf(row)) : undefined,
+    );
   };
   // They are watched even if this fails: the next scan takes them off the list.
   await takeOff().catch(() => {});
@@ -54,19 +57,19 @@ export const ignore = async (
 ): Promise<void> => {
   await addressesOf(org, ids);
   const slot = await activity.slot(org);
-  const to = ignored ? "ignored" : "open";
   const logged = (before: number, changed: number): Write[] => {
     const all = before + changed;
     const summary = `${ignored ? "Ignored" : "Stopped ignoring"} ${all} unwatched ${all === 1 ? "address" : "addresses"}`;
     const action = ignored ? "unwatched.ignored" : "unwatched.restored";
     return activity.counting(org, slot, before > 0, { action, summary, actor });
   };
-  const changed = (entry: Entry): Entry[] => {
-    if (entry.state === to || !isListed(entry)) return [entry];
-    const { alias, number } = entry;
-    return [{ alias, number, state: to }];
+  const changeOf = (row: Unwatched): MemberWrite | undefined => {
+    const from = unwatched.groupOf(row);
+    if (from.isIgnored === ignored) return undefined;
+    const to = { ...from, isIgnored: ignored, level: 0 };
+    return unwatched.change(org, row.id, { from, to, remove: ["breachCount", "worst", "firstSeenAt"] });
   };
-  await change(org, ids, changed, logged);
+  await change(org, ids, changeOf, logged);
 };
 
 const planOf = async (org: number, addresses: readonly string[]) => {
@@ -78,64 +81,37 @@ const planOf = async (org: number, addresses: readonly string[]) => {
   return planned;
 };
 
-const isListed = ({ state }: Entry): boolean => state === "open" || state === "ignored";
-
-type Places = ReturnType<typeof placesOf>;
-
-/** Undefined where no address was ever found. */
-const readPlaces = async (org: number, places: Places) => {
-  const rows = await table.getMany<Key>(
-    places.map(({ domainId, bucket }) => keys.unwatched(org, domainId, bucket)),
-  );
-  return places.map(({ numbers }, at) => {
-    const row = rows[at];
-    return row && { before: bucketIn(row), numbers };
-  });
+/** The addresses with these ids that are still on the list. Refuses `unwatchedNotFound` for an id that the organization never had. */
+const addressesOf = async (org: number, ids: readonly number[]): Promise<string[]> => {
+  const [directory, rows] = await Promise.all([
+    unwatched.directory(org),
+    unwatched.getMany(org, [...new Set(ids)]),
+  ]);
+  const blocks = new Set(directory.map(({ block }) => block));
+  if (!ids.every((id) => blocks.has(blockOf(id)))) throw new Refusal("unwatchedNotFound");
+  return rows.flatMap((row) => row?.email ?? []);
 };
 
-/** The addresses with these ids that are still unwatched. Refuses `unwatchedNotFound` for an id that never was one. */
-const addressesOf = async (org: number, ids: readonly number[]): Promise<string[]> =>
-  (await readPlaces(org, placesOf(ids))).flatMap((place) => {
-    if (place === undefined || Math.max(...place.numbers) >= place.before.next)
-      throw new Refusal("unwatchedNotFound");
-    const { before, numbers } = place;
-    return before.entries
-      .filter((entry) => numbers.has(entry.number) && isListed(entry))
-      .map(({ alias }) => `${alias}@${before.domain}`);
-  });
-
-/** A transaction takes 4 MB, and a bucket at most 300 KB. */
-const bucketsAtOnce = 10;
+/** Each may be of another block, whose counter the transaction changes too. */
+const rowsAtOnce = 45;
 
 /**
- * Changes the entries with these ids, in one transaction after another. `logged`: the writes that log how many entries one of them
+ * Changes the rows with these ids, in one transaction after another. `logged`: the writes that log how many rows one of them
  * changes, and how many were changed before it.
  */
 const change = async (
   org: number,
   ids: readonly number[],
-  changed: (entry: Entry, address: string) => Entry[],
+  changeOf: (row: Unwatched) => MemberWrite | undefined,
   logged: (before: number, changed: number) => Write[] = () => [],
 ): Promise<void> => {
   let done = 0;
-  for (const [domainId, places] of Map.groupBy(placesOf(ids), (place) => place.domainId)) {
-    for (const some of chunk(places, bucketsAtOnce)) {
-      done += await withOptimisticRetry(async () => {
-        let count = 0;
-        const changes = (await readPlaces(org, some)).flatMap((place) => {
-          if (place === undefined) return [];
-          const { before, numbers } = place;
-          const entries = before.entries.flatMap((entry) => {
-            if (!numbers.has(entry.number)) return [entry];
-            const after = changed(entry, `${entry.alias}@${before.domain}`);
-            if (after[0] !== entry) count++;
-            return after;
-          });
-          return [{ before, after: { next: before.next, entries } }];
-        });
-        if (count > 0) await table.transact([...writesOf(org, domainId, changes), ...logged(done, count)]);
-        return count;
-      });
-    }
+  for (const some of chunk([...new Set(ids)], rowsAtOnce)) {
+    done += await withOptimisticRetry(async () => {
+      const changes = (await unwatched.getMany(org, some)).flatMap((row) => (row && changeOf(row)) ?? []);
+      if (changes.length > 0)
+        await table.transact([...unwatched.writes(org, changes), ...logged(done, changes.length)]);
+      return changes.length;
+    });
   }
 };

@@ -1,90 +1,108 @@
 /** Compares what HIBP answered about domains with their unwatched addresses. An answer without news reads the addresses and writes nothing. */
-import { condition, type Write } from "../../aws/table/condition.ts";
+import { isDeepStrictEqual } from "node:util";
+import { inTransactions } from "../../aws/table/budget.ts";
+import { condition, exists, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
+import { reserve } from "../../lists/blocks.ts";
+import type { Directory } from "../../lists/directory.ts";
+import type { MemberWrite } from "../../lists/member-writes.ts";
 import type { Domain } from "../domains/domain-row.ts";
+import { type Email, emails, type SubAddress } from "../emails/record.ts";
 import * as breachDetails from "../hibp/breach-details.ts";
 import { importedAddress } from "../imports/import-schema.ts";
 import {
-  type Bucket,
+  aliasOf,
   baseOf,
-  bucketOf,
-  type Entry,
-  emptyBucket,
   type Found,
   hashOf,
   read,
-  writesOf,
+  type Unwatched,
+  type UnwatchedGroup,
+  unwatched,
 } from "./record.ts";
 
 /** A domain as the scan has claimed it, and the names of the breaches of each alias. */
 type Answer = { domain: Domain; breachNames: ReadonlyMap<string, readonly string[]> };
 
-/** `watched`: all monitored addresses of the domains, disabled ones included. `breachIds`: the ids of all names, by name. */
-export type Known = { watched: ReadonlySet<string>; breachIds: ReadonlyMap<string, number> };
+/** `watched`: all monitored e-mails of the domains, disabled ones included, by address. `breachIds`: the ids of all names, by name. */
+export type Known = {
+  watched: ReadonlyMap<string, Pick<Email, "id" | "subAddresses">>;
+  breachIds: ReadonlyMap<string, number>;
+};
 
-/**
- * Updates the unwatched addresses of domains by the answers about them. It may be interrupted and repeated. Does nothing for a domain that the scan has lost.
- */
+/** Updates the unwatched addresses of domains by the answers about them. It may be interrupted and repeated. Does nothing for a domain that the scan has lost. */
 export const compareAll = async (org: number, answers: readonly Answer[], known: Known): Promise<void> => {
   if (answers.length === 0) return;
-  const counts = await table.getMany(answers.map(({ domain }) => keys.unwatchedCounts(org, domain.id)));
-  let levels: Levels | undefined;
-  for (const [index, answer] of answers.entries()) {
-    const aliases = [...answer.breachNames.keys()]
-      .filter((alias) => !isWatched(alias, answer, known) && answer.breachNames.get(alias)?.length !== 0)
-      .sort();
-    if (aliases.length === 0 && counts[index] === undefined) continue;
-    levels ??= await readLevels();
-    await compare(org, answer, aliases, { ...known, levels });
+  const isNews = ({ domain, breachNames }: Answer): boolean =>
+    [...breachNames.keys()].some((alias) => !known.watched.has(`${alias}@${domain.name}`));
+  const [directory, names] = await Promise.all([
+    unwatched.directory(org),
+    answers.some(isNews) ? breachDetails.readNames() : new Map<string, breachDetails.NameRow>(),
+  ]);
+  const levels = new Map([...names.values()].map(({ id, level }) => [id, level]));
+  for (const answer of answers) {
+    const named = namedIn(answer, known, levels);
+    await withOptimisticRetry(() => compare(org, answer.domain, named, known, directory));
   }
 };
 
-const readLevels = async (): Promise<Levels> =>
-  new Map([...(await breachDetails.readNames()).values()].map(({ id, level }) => [id, level]));
+/** What an answer says of an address that nobody watches. `base`: the watched address that it is a sub-address of. */
+type Named = Omit<Found, "firstSeenAt"> & { email: string; level: number; base: string | undefined };
 
-const isWatched = (alias: string, { domain }: Answer, { watched }: Known): boolean =>
-  watched.has(`${alias}@${domain.name}`);
+/** Without addresses that an import would refuse, since nobody could watch them, and without erased ones. */
+const namedIn = (
+  { domain, breachNames }: Answer,
+  { watched, breachIds }: Known,
+  levels: ReadonlyMap<number, number>,
+): Named[] => {
+  const levelOf = (id: number): number => levels.get(id) ?? 1;
+  const isErased = (alias: string): boolean => domain.erased?.has(hashOf(alias)) === true;
+  return [...breachNames].sort().flatMap(([alias, names]) => {
+    const email = `${alias}@${domain.name}`;
+    const base = `${baseOf(alias)}@${domain.name}`;
+    if (names.length === 0 || watched.has(email) || isErased(alias) || isErased(baseOf(alias))) return [];
+    if (importedAddress.safeParse(email).data !== email) return [];
+    const ids = names.map((name) => breachIds.get(name)).filter((id) => id !== undefined);
+    const worst = ids.sort((one, other) => levelOf(other) - levelOf(one) || other - one).slice(0, 5);
+    const found = { level: levelOf(worst[0] ?? 0), breachCount: ids.length, worst };
+    return [{ email, base: watched.has(base) ? base : undefined, ...found }];
+  });
+};
 
-type Levels = ReadonlyMap<number, number>;
-type Wanted = { alias: string; state: "open" | "sub"; found: Omit<Found, "firstSeenAt"> };
-
-/**
- * More addresses of one bucket, about 300 KB, are left out: a row takes 400 KB. Only sub-addresses of a single address, which share a
- * bucket, become so many.
- */
-const maximumNamed = 5_000;
+/** A write of a member of the list, or of the row of an e-mail. */
+type Change = { member: MemberWrite; write?: undefined } | { member?: undefined; write: Write };
 
 const compare = async (
   org: number,
-  answer: Answer,
-  aliases: readonly string[],
-  known: Known & { levels: Levels },
+  domain: Domain,
+  named: readonly Named[],
+  known: Known,
+  directory: Directory,
 ): Promise<void> => {
-  const { domain } = answer;
-  const wanted = Map.groupBy(wantedOf(answer, aliases, known), ({ alias }) => bucketOf(alias));
-  const isStillClaimed = claimOf(org, domain);
-  // Sixteen buckets at a time stay within what a transaction takes, also of the largest answer.
-  for (const digit of "0123456789abcdef") {
-    const isOver = await withOptimisticRetry(async () => {
-      const stored = new Map((await read(org, domain.id, digit)).map((each) => [each.bucket, each]));
-      const changes = Array.from({ length: 16 }, (_, at) => Number.parseInt(digit, 16) * 16 + at).flatMap(
-        (bucket) => {
-          const before = stored.get(bucket) ?? emptyBucket(bucket, domain.name);
-          const named = wanted.get(bucket)?.slice(0, maximumNamed) ?? [];
-          const after = merged(before, named, answer, known);
-          return JSON.stringify(after.entries) === JSON.stringify(before.entries) ? [] : { before, after };
-        },
-      );
-      if (changes.length === 0) return false;
-      const writes = [isStillClaimed, ...writesOf(org, domain.id, changes, domain.planAt)];
-      const change = await table.attempt(table.transact(writes));
-      if (change.written) return false;
-      if (change.failed.some(({ index }) => index === 0)) return true;
-      throw new table.TransactionRefused(change.failed);
-    });
-    if (isOver) return;
+  const { watched } = known;
+  const isWatched = (address: string): boolean =>
+    watched.has(address) || watched.has(`${baseOf(aliasOf(address))}@${domain.name}`);
+  const stored = await read(org, domain.id, directory);
+  const listed = named.filter(({ base }) => base === undefined);
+  const changes = [
+    ...(await listChanges(org, domain, stored, listed, isWatched)),
+    ...subAddressChanges(org, domain, named, known),
+  ];
+  const claim = claimOf(org, domain);
+  const writesOf = (some: readonly Change[]): Write[] => [
+    ...unwatched.writes(
+      org,
+      some.flatMap(({ member }) => member ?? []),
+    ),
+    ...some.flatMap(({ write }) => write ?? []),
+  ];
+  for (const some of inTransactions(changes, (each) => writesOf([each]), [claim])) {
+    const change = await table.attempt(table.transact([claim, ...writesOf(some)]));
+    if (change.written) continue;
+    if (change.failed.some(({ index }) => index === 0)) return;
+    throw new table.TransactionRefused(change.failed);
   }
 };
 
@@ -97,44 +115,59 @@ const claimOf = (org: number, { id, plannedByScan, planAt = "" }: Domain): Write
   ),
 });
 
-/** What the list must hold, in the order of `aliases`, without addresses that an import would refuse: nobody could watch them. */
-const wantedOf = (
-  answer: Answer,
-  aliases: readonly string[],
-  { breachIds, levels, ...known }: Known & { levels: Levels },
-): Wanted[] =>
-  aliases.flatMap((alias) => {
-    const address = `${alias}@${answer.domain.name}`;
-    if (importedAddress.safeParse(address).data !== address) return [];
-    const names = answer.breachNames.get(alias) ?? [];
-    const ids = names.map((name) => breachIds.get(name)).filter((id) => id !== undefined);
-    const levelOf = (id: number): number => levels.get(id) ?? 1;
-    const worst = ids.sort((one, other) => levelOf(other) - levelOf(one) || other - one).slice(0, 5);
-    const found = { level: levelOf(worst[0] ?? 0), breachCount: ids.length, worst };
-    const isSub = baseOf(alias) !== alias && isWatched(baseOf(alias), answer, { breachIds, ...known });
-    return [{ alias, state: isSub ? "sub" : "open", found }];
+/** Makes the list hold what is named. An ignored address stays ignored until somebody watches it, even if HIBP no longer names it. */
+const listChanges = async (
+  org: number,
+  { id: domainId, planAt = "" }: Domain,
+  rows: readonly Unwatched[],
+  named: readonly Named[],
+  isWatched: (address: string) => boolean,
+): Promise<Change[]> => {
+  const stored = new Map(rows.map((row) => [row.email, row]));
+  const added = named.filter(({ email }) => !stored.has(email));
+  const ids = await reserve(org, "UNWATCHED", added.length);
+  const changes: MemberWrite[] = ids.map((id, index) => {
+    const { email, level, breachCount, worst } = added[index] as Named;
+    const row = { email, breachCount, worst, firstSeenAt: planAt };
+    return unwatched.put(org, id, { domainId, isIgnored: false, level }, row);
   });
+  for (const { email, level, breachCount, worst } of named) {
+    const row = stored.get(email);
+    stored.delete(email);
+    if (row === undefined) continue;
+    const from: UnwatchedGroup = unwatched.groupOf(row);
+    const isSame =
+      row.breachCount === breachCount && level === from.level && String(row.worst) === String(worst);
+    if (from.isIgnored || isSame) continue;
+    const set = { breachCount, worst, firstSeenAt: row.firstSeenAt ?? planAt };
+    changes.push(unwatched.change(org, row.id, { from, to: { ...from, level }, set }));
+  }
+  for (const row of stored.values()) {
+    const from = unwatched.groupOf(row);
+    if (!from.isIgnored || isWatched(row.email)) changes.push(unwatched.delete(org, row.id, from));
+  }
+  return changes.map((member) => ({ member }));
+};
 
-/** A bucket as it must be. An ignored address stays ignored until somebody watches it, even if HIBP no longer names it. */
-const merged = (
-  { entries, next: firstNew }: Bucket,
-  wanted: readonly Wanted[],
-  answer: Answer,
-  known: Known,
-): Pick<Bucket, "next" | "entries"> => {
-  const stored = new Map(entries.map((entry) => [entry.alias, entry]));
-  const erased = entries.filter(({ state }) => state === "erased").map(({ alias }) => alias);
-  let next = firstNew;
-  const named = wanted.flatMap(({ alias, state, found }): Entry[] => {
-    if (erased.length > 0 && [alias, baseOf(alias)].some((each) => erased.includes(hashOf(each)))) return [];
-    const before = stored.get(alias);
-    stored.delete(alias);
-    if (before?.state === "ignored" && state === "open") return [before];
-    const firstSeenAt = before?.found?.firstSeenAt ?? answer.domain.planAt ?? "";
-    return [{ alias, number: before?.number ?? next++, state, found: { ...found, firstSeenAt } }];
+/** More sub-addresses of one address are left out, the least breached first: they share its e-mail's row. */
+const maximumSubAddresses = 500;
+
+/** Makes the rows of e-mails name their sub-addresses, the most breached first. */
+const subAddressChanges = (
+  org: number,
+  { name }: Domain,
+  named: readonly Named[],
+  { watched }: Known,
+): Change[] => {
+  const byBase = Map.groupBy(named, ({ base = "" }) => base);
+  return [...watched].flatMap(([address, { id, subAddresses: before = [] }]) => {
+    const of = byBase.get(address) ?? [];
+    if ((before.length === 0 && of.length === 0) || !address.endsWith(`@${name}`)) return [];
+    const subAddresses = of
+      .map(({ email, breachCount }): SubAddress => ({ email, breachCount }))
+      .sort((one, other) => other.breachCount - one.breachCount)
+      .slice(0, maximumSubAddresses);
+    if (isDeepStrictEqual(before, subAddresses)) return [];
+    return { write: { update: emails.key(org, id), set: { subAddresses }, if: exists } };
   });
-  const others = [...stored.values()].filter(
-    ({ alias, state }) => state === "erased" || (state === "ignored" && !isWatched(alias, answer, known)),
-  );
-  return { next, entries: [...named, ...others].sort((one, other) => one.number - other.number) };
 };

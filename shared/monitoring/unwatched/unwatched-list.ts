@@ -3,9 +3,9 @@ import * as domains from "../domains/domain.ts";
 import { noSearchOfDomain } from "../domains/domain-list.ts";
 import * as breachDetails from "../hibp/breach-details.ts";
 import { levelOf, severityAt } from "../hibp/severity.ts";
-import type { Severity } from "../hibp/severity-schema.ts";
+import { type Severity, severities } from "../hibp/severity-schema.ts";
 import { storedCoverage } from "../hibp/subscription-state.ts";
-import { type Entry, idOf, read, counts as readCounts } from "./record.ts";
+import { type UnwatchedGroup, unwatched } from "./record.ts";
 import type { UnwatchedAddress, UnwatchedDomain } from "./unwatched-schema.ts";
 
 type Query = {
@@ -17,12 +17,14 @@ type Query = {
   order?: "newest" | "severity" | undefined;
 };
 
-type Listed = Entry & { id: number; domain: { id: number; name: string } };
+/** Worst first, and last those whose severity is not kept. */
+const bySeverity = [...severities.map(levelOf), 0].map(
+  (level) =>
+    (group: UnwatchedGroup): boolean =>
+      group.level === level,
+);
 
-/**
- * A page. Reads all buckets of the wanted domains, 4 KB of which hold about 150 addresses, and takes three trips, more
- * where a domain has more than 1 MB.
- */
+/** A page, in three trips. */
 export const list = async (
   org: number,
   { limit, offset, domainId, ignored, severity, order }: Query,
@@ -32,65 +34,55 @@ export const list = async (
   unwatched: number;
   domains: UnwatchedDomain[];
 }> => {
-  const [allCounts, allDomains, catalogVersion] = await Promise.all([
-    readCounts(org),
+  const levels = severity && new Set(severity.map(levelOf));
+  const [allDomains, catalogVersion, { items, total, directory }] = await Promise.all([
     domains.list(org),
     breachDetails.version(),
+    unwatched.page(org, {
+      limit,
+      offset,
+      matches: (group) =>
+        (domainId === undefined || group.domainId === domainId) &&
+        (ignored === undefined || group.isIgnored === ignored) &&
+        (levels === undefined || levels.has(group.level)),
+      ...(order === "severity" && { order: bySeverity }),
+    }),
   ]);
-  const levels = severity && new Set(severity.map(levelOf));
-  const isWanted = ({ state, found }: Entry): boolean =>
-    (state === "ignored" ? ignored !== false : state === "open" && ignored !== true) &&
-    (levels?.has(found?.level ?? 0) ?? true);
-  const counted = allCounts.flatMap((counts) => {
-    const domain = allDomains.find(({ id }) => id === counts.domainId);
-    return domain === undefined || counts.open + counts.ignored === 0 ? [] : { ...counts, domain };
-  });
-  const [coverage, ...ofDomains] = await Promise.all([
-    storedCoverage(counted.map(({ domain }) => domain.name)),
-    ...counted
-      .filter(({ domain }) => domainId === undefined || domain.id === domainId)
-      .map(
-        async ({ domain: { id, name } }): Promise<Listed[]> =>
-          (await read(org, id)).flatMap(({ bucket, entries }) =>
-            entries
-              .filter(isWanted)
-              .map((entry) => ({ ...entry, id: idOf(id, bucket, entry.number), domain: { id, name } })),
-          ),
-      ),
+  const countOf = (matches: (group: UnwatchedGroup) => boolean): number => unwatched.sum(directory, matches);
+  const listed = allDomains.filter(({ id }) => countOf((group) => group.domainId === id) > 0);
+  const [coverage, details] = await Promise.all([
+    storedCoverage(listed.map(({ name }) => name)),
+    breachDetails.details(
+      items.flatMap(({ worst = [] }) => worst),
+      catalogVersion,
+    ),
   ]);
-  const all = ofDomains.flat().sort((one, other) => {
-    const worse = order === "severity" ? (other.found?.level ?? 0) - (one.found?.level ?? 0) : 0;
-    if (worse !== 0) return worse;
-    const [at = "", otherAt = ""] = [one.found?.firstSeenAt, other.found?.firstSeenAt];
-    return at === otherAt ? other.id - one.id : at < otherAt ? 1 : -1;
-  });
-  const page = all.slice(offset, offset + limit);
-  const details = await breachDetails.details(
-    page.flatMap(({ found }) => found?.worst ?? []),
-    catalogVersion,
-  );
   return {
-    addresses: page.map(({ id, alias, domain, state, found }) => ({
-      id,
-      email: `${alias}@${domain.name}`,
-      domain,
-      severity: found ? severityAt(found.level) : null,
-      breachCount: found?.breachCount ?? 0,
-      breaches: (found?.worst ?? []).map((breachId) => ({
-        id: breachId,
-        title: details.get(breachId)?.title ?? `Breach ${breachId}`,
-      })),
-      firstSeenAt: found?.firstSeenAt ?? null,
-      ignored: state === "ignored",
-    })),
-    total: all.length,
-    unwatched: counted.reduce((sum, { open }) => sum + open, 0),
-    domains: counted.map(({ domain, open, asOf = "" }) => ({
+    addresses: items.map((row) => {
+      const { id, email, breachCount = 0, worst = [], firstSeenAt = null } = row;
+      const group = unwatched.groupOf(row);
+      const { name = "" } = allDomains.find((domain) => domain.id === group.domainId) ?? {};
+      return {
+        id,
+        email,
+        domain: { id: group.domainId, name },
+        severity: group.level === 0 ? null : severityAt(group.level),
+        breachCount,
+        breaches: worst.map((breachId) => ({
+          id: breachId,
+          title: details.get(breachId)?.title ?? `Breach ${breachId}`,
+        })),
+        firstSeenAt,
+        ignored: group.isIgnored,
+      };
+    }),
+    total,
+    unwatched: countOf(({ isIgnored }) => !isIgnored),
+    domains: listed.map((domain) => ({
       id: domain.id,
       name: domain.name,
-      unwatched: open,
-      // An answer without news is noted in the domain's row alone.
-      asOf: (domain.checkedAt ?? "") > asOf ? (domain.checkedAt as string) : asOf,
+      unwatched: countOf((group) => group.domainId === domain.id && !group.isIgnored),
+      asOf: domain.checkedAt ?? domain.planAt ?? domain.createdAt,
       isCurrent: domain.verified && noSearchOfDomain(domain, coverage) === undefined,
     })),
   };

@@ -7,6 +7,7 @@ import { entries } from "../../access/activity/activity.ts";
 import { deliveries } from "../../alerting/deliveries/delivery.ts";
 import { findings } from "../../findings/record.ts";
 import { emails } from "../../monitoring/emails/record.ts";
+import { unwatched } from "../../monitoring/unwatched/record.ts";
 import { scans } from "../../scanning/record.ts";
 import { compareCounts } from "./counts.ts";
 import { type Difference, Inspector, type Subject } from "./inspector.ts";
@@ -51,6 +52,7 @@ export const audit = async (
     scans: scanAudit,
     activity: await auditList(context, entries, entriesOf(org)),
     deliveries: await auditList(context, deliveries, deliveriesOf(org)),
+    unwatched: await auditList(context, unwatched, async () => []),
   };
   const others = await auditOrganization(context, [...openScans]);
   // These follow from lists, and repairs of findings and e-mails change what they should be.

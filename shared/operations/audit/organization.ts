@@ -5,7 +5,6 @@ import { dueShard, type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { emails } from "../../monitoring/emails/record.ts";
-import * as unwatched from "../../monitoring/unwatched/record.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
 import type { Context } from "./list.ts";
@@ -24,7 +23,6 @@ export const auditOrganization = async (
   await inspector.check(() => compareRemovals(org));
   await inspector.check(() => compareScanLock(org, openScans));
   await inspector.check(() => compareAcknowledgements(org));
-  await inspector.check(() => compareUnwatched(org));
   return {
     domains: (await domains.list(org)).length,
     channels: (await channels.list(org)).length,
@@ -66,24 +64,6 @@ export const compareSeats = async (org: number): Promise<Problem[]> => {
   const row = await table.get(key);
   const active = emails.sum(await emails.directory(org), ({ isActive }) => isActive);
   return compare({ kind: "seats", id: org }, { key, row, holds: { active } });
-};
-
-/** The unwatched addresses of each domain must be counted, unless its removal is deleting them row by row. */
-const compareUnwatched = async (org: number): Promise<Problem[]> => {
-  const problems: Problem[] = [];
-  const removing = (await domains.list(org)).filter((domain) => domain.removing).map(({ id }) => id);
-  for (const { domainId, ...row } of await unwatched.counts(org)) {
-    if (removing.includes(domainId)) continue;
-    const entries = (await unwatched.read(org, domainId)).flatMap((bucket) => bucket.entries);
-    const holds = {
-      open: unwatched.countIn(entries, "open"),
-      ignored: unwatched.countIn(entries, "ignored"),
-    };
-    const key = keys.unwatchedCounts(org, domainId);
-    const subject = { kind: "unwatched addresses", id: domainId };
-    problems.push(...(await compare(subject, { key, row, holds, reliesOn: ["writes"] })));
-  }
-  return problems;
 };
 
 /** A removal of an e-mail or a channel must be due, and an e-mail that exists must have none. */

@@ -8,7 +8,7 @@ import * as users from "../../access/members/user.ts";
 import type { Channel } from "../../alerting/channels/channel.ts";
 import { change as changeChannel } from "../../alerting/channels/configure.ts";
 import { remove as removeChannel } from "../../alerting/channels/remove.ts";
-import { allOf, condition, exists, type Item } from "../../aws/table/condition.ts";
+import { allOf, asRead, condition, exists, type Item } from "../../aws/table/condition.ts";
 import { type Key, organizationOf } from "../../aws/table/keys.ts";
 import { scanPages } from "../../aws/table/scan.ts";
 import * as table from "../../aws/table/table.ts";
@@ -17,7 +17,7 @@ import { remove as removeEmail } from "../../findings/email-removal.ts";
 import { assign as assignEmail } from "../../monitoring/emails/changes.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import { rename as renameTeam } from "../../monitoring/teams/team.ts";
-import * as unwatched from "../../monitoring/unwatched/record.ts";
+import { erase as eraseUnwatched, type Unwatched, unwatched } from "../../monitoring/unwatched/record.ts";
 import { type Mention, mentionOf } from "./mention.ts";
 
 type Row = Key & Item;
@@ -71,19 +71,11 @@ const find = async (mention: Mention, { progress = () => {} }: Options): Promise
   return found;
 };
 
-/**
- * What a row says: its attributes, and what stands in its key behind the words that tell its kind; of unwatched addresses, the
- * addresses.
- */
+/** What a row says: its attributes, and what stands in its key behind the words that tell its kind. */
 const wordsOf = ({ pk, sk, ...attributes }: Row): unknown => [
   pk.replace(/^(?:ORG#\d+#)?(?:[A-Z][A-Z-]*#)*/, ""),
   sk,
   attributes,
-  kindOf({ pk, sk }) === "UNWATCHED" && "packed" in attributes
-    ? unwatched
-        .bucketIn({ pk, sk, ...attributes })
-        .entries.map(({ alias }) => `${alias}@${attributes.domain}`)
-    : [],
 ];
 
 const kindOf = ({ pk, sk }: Key): string => {
@@ -121,13 +113,20 @@ const eraseFrom = async (
   const org = organizationOf(row);
   const kind = kindOf(row);
   if (kind === "UNWATCHED") {
-    await unwatched.erase(org, Number(row.pk.split("#").at(-1)), address);
+    await eraseUnwatched(org, unwatched.groupOf(row as unknown as Unwatched).domainId, address);
     return "removed";
   }
   if (kind === "EMAIL" && isThe(address, row.email)) {
     // The next scan would list it as unwatched.
-    await unwatched.erase(org, emails.groupOf(row as unknown as Email).domainId, address);
+    await eraseUnwatched(org, emails.groupOf(row as unknown as Email).domainId, address);
     return isDone(removeEmail(org, Number(row.id), actor), "removed", "emailNotFound");
+  }
+  if (kind === "EMAIL" && mention.isIn(row.subAddresses)) {
+    const { id, subAddresses = [] } = row as unknown as Email;
+    await eraseUnwatched(org, emails.groupOf(row as unknown as Email).domainId, address);
+    const left = subAddresses.filter(({ email }) => !isThe(address, email));
+    const change = { set: { subAddresses: left }, if: asRead({ subAddresses }) };
+    return outcomeOf(await table.attempt(table.update(emails.key(org, id), change)), "changed");
   }
   if (kind === "EMAIL" && mention.isIn(row.ownerName)) {
     // With the words by which the name is found.

@@ -15,7 +15,7 @@ import * as domains from "../../monitoring/domains/domain.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import { details } from "../../monitoring/hibp/breach-details.ts";
 import * as teams from "../../monitoring/teams/team.ts";
-import { read as readUnwatched, counts as unwatchedCounts } from "../../monitoring/unwatched/record.ts";
+import { unwatched } from "../../monitoring/unwatched/record.ts";
 import { scans } from "../../scanning/record.ts";
 
 /** One line of the export. `kind` says what it is; the rest are its fields. */
@@ -55,6 +55,7 @@ const lists = {
   scan: scans,
   activity: entries,
   delivery: deliveries,
+  unwatched_address: unwatched,
 } as const;
 
 /** Every line, block by block: an organization of a million findings needs no more memory than a small one. */
@@ -80,20 +81,11 @@ export async function* exportLines(organization: Organization): AsyncGenerator<L
     line("acknowledgement", row),
   );
   const breachIds = new Set<number>();
-  for (const { domainId } of await unwatchedCounts(org)) {
-    for (const { entries, domain } of await readUnwatched(org, domainId)) {
-      for (const { found } of entries) for (const breachId of found?.worst ?? []) breachIds.add(breachId);
-      yield entries
-        .filter(({ state }) => state !== "erased")
-        .map(({ alias, state, found }) =>
-          line("unwatched_address", { email: `${alias}@${domain}`, domainId, state, ...found }),
-        );
-    }
-  }
   for (const [kind, list] of Object.entries(lists)) {
     for (const block of list.blocks(await list.directory(org))) {
       const members = await list.members(org, block);
-      for (const { breachId } of members as { breachId?: number }[]) if (breachId) breachIds.add(breachId);
+      for (const { breachId, worst = [] } of members as { breachId?: number; worst?: number[] }[])
+        for (const id of breachId === undefined ? worst : [breachId]) breachIds.add(id);
       yield members.map((row) => line(kind, { ...list.groupOf(row), ...row }));
     }
   }
