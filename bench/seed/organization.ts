@@ -107,7 +107,7 @@ export const domainRows = function* (addresses: number, clock: Clock, lastScan: 
       plannedByScan: lastScan,
       checkedByScan: lastScan,
       checkedAt: lastScanAt,
-      ...(lastScanAt !== null && { planAt: lastScanAt, planState: "checked", planBatch: 1, stale: {} }),
+      ...(lastScanAt !== null && { planAt: lastScanAt, planState: "checked", planBatch: 1 }),
     };
     yield { ...keys.domainName(org, name), id };
     yield { ...keys.domain(org, id), ...domain };

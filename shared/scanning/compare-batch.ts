@@ -1,12 +1,11 @@
 import { chunk } from "../aws/table/chunk.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
-import { rangeName } from "../monitoring/emails/watermark.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
 import { compareAll } from "../monitoring/unwatched/compare.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
 import { addEmail, isDoubted, type Tally } from "./doubt.ts";
-import { chunkName, inChunks, lookupChunk } from "./email-chunks.ts";
+import { inChunks, lookupChunk } from "./email-chunks.ts";
 import type { Planner } from "./fencing-token.ts";
 import { addFailures, type Failures } from "./record.ts";
 import { addStealerLogs, type Compared } from "./stealer-logs.ts";
@@ -42,12 +41,11 @@ export const compareBatch = async (
       isActive ? byDomain.has(domainId) : byDomain.get(domainId)?.state === "checked",
   );
   const tallies = new Map<number, Tally>();
-  const changed: Compared[][] = [];
+  const changed: Compared[] = [];
   const watched = new Map<string, Email>();
   for (const someBlocks of chunk(blocks, concurrency)) {
     const read = await Promise.all(someBlocks.map((block) => emails.members(org, block)));
     for (const rows of read) {
-      const changes: Compared[] = [];
       const single: Email[] = [];
       for (const row of rows) {
         const group = emails.groupOf(row);
@@ -57,18 +55,12 @@ export const compareBatch = async (
         if (answer.state === "checked") {
           const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));
           tallies.set(group.domainId, addEmail(tallies.get(group.domainId), row, change));
-          if (change !== undefined) changes.push({ domain: answer.domain, alias: aliasOf(row), change });
+          if (change !== undefined) changed.push({ domain: answer.domain, alias: aliasOf(row), change });
         } else if (answer.state === "single") single.push(row);
         else addFailures(work.failures, answer.reason, 1);
       }
-      if (changes.length > 0) changed.push(changes);
-      if (single.length > 0) {
-        work.chunks.push({
-          chunk: lookupChunk(rangeNameOf(single.map((row) => row.id))),
-          emails: single.length,
-          changes: [],
-        });
-      }
+      const chunk = lookupChunk(single[0]?.id ?? 0, single.at(-1)?.id ?? 0);
+      if (single.length > 0) work.chunks.push({ chunk, emails: single.length, changes: [] });
     }
   }
   for (const [domainId, tally] of tallies) {
@@ -81,18 +73,12 @@ export const compareBatch = async (
   const isBelieved = ({ domain }: { domain: { id: number } }): boolean => !work.doubted.has(domain.id);
   const checked = answers.filter((answer) => answer.state === "checked").filter(isBelieved);
   await compareAll(org, checked, { watched, breachIds });
-  const believed = changed.map((changes) => changes.filter(isBelieved));
-  await addStealerLogs(planner, believed.flat());
-  const toRecord = believed.map((changes) => changes.map(({ change }) => change));
-  for (const ranges of inChunks(toRecord.filter((changes) => changes.length > 0))) {
-    const changes = ranges.flat();
-    const names = ranges.map((range) => rangeNameOf(range.map((change) => change.emailId)));
-    work.chunks.push({ chunk: chunkName(names), emails: changes.length, changes });
-  }
+  const believed = changed.filter(isBelieved);
+  await addStealerLogs(planner, believed);
+  for (const [number, changes] of inChunks(believed.map(({ change }) => change)).entries())
+    work.chunks.push({ chunk: String(number), emails: changes.length, changes });
   return work;
 };
-
-const rangeNameOf = (ids: readonly number[]): string => rangeName(ids[0] ?? 0, ids.at(-1) ?? 0);
 
 /** The ids of all breaches that the answers name, by name. */
 const breachIdsOf = (answers: readonly DomainAnswer[]): Promise<Map<string, number>> => {

@@ -3,37 +3,29 @@
 import { condition } from "../aws/table/condition.ts";
 import { keys, timeToLive } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import { rangeOf } from "../monitoring/emails/watermark.ts";
 import type { EmailChange } from "./compare-email.ts";
 import { maximumScanMilliseconds } from "./lock.ts";
 import type { ScanRow } from "./record.ts";
 
-/** A chunk of a scan. `chunk` is its name: the ranges of e-mail ids that it is for. */
+/** A chunk of a scan. `chunk` is its name within the batch. */
 export type ChunkKey = { org: number; scanId: number; batch: number; chunk: string };
 
 /** The largest size of a chunk's changes, in bytes of JSON. DynamoDB limits a row to 400 KB. */
 const chunkBytes = 80_000;
 
-/**
- * Blocks with few changes share a chunk up to this many changes. Fewer chunks write the scan's row less
- * often; smaller chunks run in parallel, and less is repeated when a worker dies.
- */
-const changesPerSharedChunk = 100;
+/** Fewer chunks write the scan's row less often; smaller chunks run in parallel, and less is repeated when a worker dies. */
+const changesPerChunk = 500;
 
-/** A chunk's name is a placeholder in conditions, with 255 bytes at most, and ids have up to 16 digits. */
-export const maximumRanges = 7;
-
-/** The name of a chunk, from the names of its ranges (watermark.ts): `first_last__first_last`. */
-export const chunkName = (ranges: readonly string[]): string => ranges.join("__");
-
-/** The name of a chunk of look-ups. The L tells it from a chunk of a domain's answer with the same range. */
-export const lookupChunk = (range: string): string => `L${range}`;
+/** The name of a chunk of look-ups, for e-mail ids of one block. */
+export const lookupChunk = (fromId: number, toId: number): string => `L${fromId}_${toId}`;
 
 export const isLookup = (chunk: string): boolean => chunk.startsWith("L");
 
-/** The ranges of a chunk, ascending, each inside one block. A chunk of look-ups has one. */
-export const rangesOfChunk = (chunk: string): { fromId: number; toId: number }[] =>
-  chunk.replace(/^L/, "").split("__").map(rangeOf);
+/** The ids that a chunk of look-ups is for. */
+export const rangeOf = (chunk: string): { fromId: number; toId: number } => {
+  const [fromId = 0, toId = 0] = chunk.slice(1).split("_").map(Number);
+  return { fromId, toId };
+};
 
 /** An unfinished chunk. `emails`: how many e-mails it still has to check. */
 export type ChunkLeft = { batch: number; chunk: string; emails: number };
@@ -43,32 +35,18 @@ export const chunksLeft = (scan: Pick<ScanRow, "remaining">): ChunkLeft[] =>
     Object.entries(chunks).map(([chunk, emails]) => ({ batch: Number(batch), chunk, emails })),
   );
 
-/** Cuts the changes of each block into chunks: lists of ranges, each with changes of one block. */
-export const inChunks = (blocks: readonly EmailChange[][]): EmailChange[][][] => {
-  const chunks: EmailChange[][][] = [];
-  let chunk: EmailChange[][] = [];
-  let count = 0;
+/** Cuts the changes of a batch into chunks, whose names are their numbers. */
+export const inChunks = (changes: readonly EmailChange[]): EmailChange[][] => {
+  const chunks: EmailChange[][] = [];
   let bytes = 0;
-  const begin = (): void => {
-    chunk = [];
-    chunks.push(chunk);
-    count = 0;
-    bytes = 0;
-  };
-  for (const changes of blocks) {
-    const isFull = count + changes.length > changesPerSharedChunk || chunk.length === maximumRanges;
-    if (chunks.length === 0 || isFull) begin();
-    let range: EmailChange[] = [];
-    for (const change of changes) {
-      const size = JSON.stringify(change).length;
-      if (bytes > 0 && bytes + size > chunkBytes) {
-        begin();
-        range = [];
-      }
-      if (range.length === 0) chunk.push(range);
-      range.push(change);
-      count++;
-      bytes += size;
+  for (const change of changes) {
+    const size = JSON.stringify(change).length;
+    const last = chunks.at(-1);
+    bytes += size;
+    if (last !== undefined && last.length < changesPerChunk && bytes <= chunkBytes) last.push(change);
+    else {
+      chunks.push([change]);
+      bytes = size;
     }
   }
   return chunks;

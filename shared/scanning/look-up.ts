@@ -12,7 +12,7 @@ import { type LookUp, lookUpAccounts } from "../monitoring/hibp/upstream.ts";
 import { maximumDelaySeconds } from "./ask-upstream.ts";
 import type { Check } from "./check-writes.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
-import { type ChunkKey, rangesOfChunk } from "./email-chunks.ts";
+import { type ChunkKey, rangeOf } from "./email-chunks.ts";
 import { end, endIfNotServed } from "./end.ts";
 import { renewLock } from "./lock.ts";
 import { acquireLease, releaseLease, saveStep } from "./look-up-cursor.ts";
@@ -69,7 +69,7 @@ const takeStep = async (
   { logger, remainingSeconds }: Invocation,
 ): Promise<{ cursor: number; isOver: boolean; waitSeconds: number }> => {
   const { org, scanId, batch, chunk } = key;
-  const [{ fromId, toId } = { fromId: 0, toId: 0 }] = rangesOfChunk(chunk);
+  const { fromId, toId } = rangeOf(chunk);
   const range = { fromId: Math.max(fromId, cursor + 1), toId };
   const domainsById = new Map((await domains.list(org)).map((domain) => [domain.id, domain]));
   const ahead = (await emails.members(org, blockOf(fromId), range)).filter((row) => {

@@ -1,13 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
-import { condition, conditionFields } from "../../shared/aws/table/condition.ts";
 import type { Message } from "../../shared/contract/messages.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import { blockOf } from "../../shared/lists/blocks.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import type { ListedEmail } from "../../shared/monitoring/emails/email-schema.ts";
-import { rangeName } from "../../shared/monitoring/emails/watermark.ts";
 import { check } from "../../shared/scanning/check.ts";
-import { chunkName, maximumRanges, rangesOfChunk } from "../../shared/scanning/email-chunks.ts";
 import { end } from "../../shared/scanning/end.ts";
 import { plan } from "../../shared/scanning/plan.ts";
 import { recordCapacity } from "../aws/table/engine.ts";
@@ -49,12 +45,6 @@ const planned = async (): Promise<{ scanId: number; chunks: Message<"scan-checks
 const changeCounts = async (chunks: readonly Message<"scan-checks">[]): Promise<number[]> =>
   (await Promise.all(chunks.map(changesIn))).map(({ length }) => length).sort((a, b) => b - a);
 
-const blocksOf = ({ chunk }: Message<"scan-checks">): number[] =>
-  rangesOfChunk(chunk).map(({ fromId, toId }) => {
-    expect(blockOf(fromId)).toBe(blockOf(toId));
-    return blockOf(fromId);
-  });
-
 /** When the addresses of these indexes were last scanned, as the list of all e-mails says. */
 const lastScans = async (indexes: readonly number[]): Promise<(string | null)[]> => {
   const all: ListedEmail[] = [];
@@ -66,11 +56,10 @@ const lastScans = async (indexes: readonly number[]): Promise<(string | null)[]>
   );
 };
 
-test("blocks with few changes share a chunk; a block with many has its own", async () => {
+test("a chunk has changes of several blocks, and at most 500", async () => {
   setBreached({ 3: ["Alpha"], 320: ["Alpha", "Beta"], 610: ["Beta"] });
   const few = await planned();
   expect(await changeCounts(few.chunks)).toEqual([3]);
-  expect(new Set(few.chunks.flatMap(blocksOf)).size).toBe(3);
   // Every message comes twice.
   for (const chunk of [...few.chunks, ...few.chunks]) await check(chunk, invocation());
   expect(await readScan(org, few.scanId)).toMatchObject({
@@ -81,18 +70,18 @@ test("blocks with few changes share a chunk; a block with many has its own", asy
     remaining: {},
   });
 
-  for (let index = 0; index < 150; index++) setBreached({ [index]: ["Alpha"] });
-  setBreached({ 321: ["Alpha"], 611: ["Alpha"] });
+  for (let index = 0; index < 510; index++)
+    setBreached({ [index]: index === 320 ? ["Alpha", "Beta"] : ["Alpha"] });
   const many = await planned();
-  // One of the 150 addresses was found before.
-  expect(await changeCounts(many.chunks)).toEqual([149, 2]);
+  // Two of the 510 addresses were found before.
+  expect(await changeCounts(many.chunks)).toEqual([500, 8]);
   for (const chunk of many.chunks) await check(chunk, invocation());
   expect(await readScan(org, many.scanId)).toMatchObject({
     status: "completed",
     scannedEmails: addressCount,
-    newBreachesFound: 151,
+    newBreachesFound: 508,
   });
-  expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(155);
+  expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(512);
 });
 
 test("a chunk of many e-mails reads several of them, and of its breaches, at once", async () => {
@@ -118,43 +107,29 @@ test("a chunk whose message is lost is sent again, without another question to H
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 3 });
 });
 
-test("an unfinished chunk of several blocks leaves only its own ranges unchecked", async () => {
-  const ofRanges = [5, 323, 613];
+test("an unfinished chunk leaves the time of the last check to its whole batch", async () => {
+  const changed = [5, 323, 613];
   const others = [200, 590, 630];
-  const before = await lastScans([...ofRanges, ...others]);
-  for (const index of ofRanges) setBreached({ [index]: ["Delta"] });
+  const before = await lastScans([...changed, ...others]);
+  for (const index of changed) setBreached({ [index]: ["Delta"] });
   const { scanId } = await planned();
   await end(org, scanId, { reason: "the scan was interrupted", logger });
   expect(await readScan(org, scanId)).toMatchObject({
     status: "completed",
     totalEmails: addressCount,
-    scannedEmails: addressCount - ofRanges.length,
+    scannedEmails: addressCount - changed.length,
     newBreachesFound: 0,
-    errorMessage: expect.stringContaining(`${ofRanges.length} of ${addressCount} monitored emails`),
+    errorMessage: expect.stringContaining(`${changed.length} of ${addressCount} monitored emails`),
   });
-  const after = await lastScans([...ofRanges, ...others]);
-  expect(after.slice(0, ofRanges.length)).toEqual(before.slice(0, ofRanges.length));
-  for (const [index, at] of after.slice(ofRanges.length).entries()) {
-    expect(String(at) > String(before[ofRanges.length + index])).toBe(true);
-  }
+  const after = await lastScans([...changed, ...others]);
+  expect(after).toEqual(before);
 
   const next = await planned();
   for (const chunk of next.chunks) await check(chunk, invocation());
   expect(await readScan(org, next.scanId)).toMatchObject({
     status: "completed",
-    newBreachesFound: ofRanges.length,
+    newBreachesFound: changed.length,
   });
-  const [latest, ...rest] = await lastScans([...ofRanges, ...others]);
+  const [latest, ...rest] = await lastScans([...changed, ...others]);
   expect(new Set(rest)).toEqual(new Set([latest]));
-});
-
-test("the longest name of a chunk is a valid placeholder; one range more is refused", () => {
-  const range = { fromId: Number.MAX_SAFE_INTEGER - 1, toId: Number.MAX_SAFE_INTEGER };
-  const nameOf = (count: number) =>
-    chunkName(Array.from({ length: count }, () => rangeName(range.fromId, range.toId)));
-  const using = (name: string) => conditionFields(condition(`attribute_exists(#remaining.#1.#${name})`));
-  const name = nameOf(maximumRanges);
-  expect(rangesOfChunk(name)).toEqual(Array.from({ length: maximumRanges }, () => range));
-  expect(using(name).ExpressionAttributeNames).toHaveProperty(`#${name}`, name);
-  expect(() => using(nameOf(maximumRanges + 1))).toThrow("longer than 255 bytes");
 });

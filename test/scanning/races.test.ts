@@ -78,7 +78,7 @@ test("look-ups that two workers get are made by one of them", async () => {
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 5 });
 });
 
-test("a finding in an unfinished chunk keeps the time at which it was last seen", async () => {
+test("findings of an unfinished batch keep the time at which they were last seen", async () => {
   const org = await createOrganization({ "seen.example": 2 });
   const lastSeen = async () => {
     const { breaches } = await findings.list(org, { limit: 10, offset: 0 });
@@ -94,8 +94,7 @@ test("a finding in an unfinished chunk keeps the time at which it was last seen"
   await endEarly(org, scanId);
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 1 });
   const after = await lastSeen();
-  expect(after["user0@seen.example"]).toBe(before["user0@seen.example"]);
-  expect(String(after["user1@seen.example"]) > String(before["user1@seen.example"])).toBe(true);
+  expect(after).toEqual(before);
   const listed = (await emailList.list(org, { limit: 10, offset: 0 })).emails;
   expect(Object.fromEntries(listed.map(({ email, lastScannedAt }) => [email, lastScannedAt]))).toEqual(after);
 });

@@ -50,8 +50,6 @@ export type Domain = {
   checkedByScan: number;
   /** Watermark: `planAt` of the scan `checkedByScan`; null before the first. */
   checkedAt: string | null;
-  /** Older watermarks of ranges of e-mail ids (watermark.ts) that the scan `checkedByScan` did not reach. */
-  stale?: Record<string, { checkedByScan: number; checkedAt: string | null }>;
 };
 
 /**

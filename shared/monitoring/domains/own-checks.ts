@@ -1,6 +1,6 @@
 /**
  * Notes of e-mails that may have a last check of their own, other than their domain's watermark: e-mails that
- * were once disabled, looked up one by one, or in a chunk that a scan did not reach. A page of findings reads
+ * were once disabled, or looked up one by one. A page of findings reads
  * the rows of the noted e-mails only. E-mails are noted before they get a check of their own, so that a note
  * can be superfluous but never missing.
  */

@@ -36,7 +36,6 @@ const internal = [
   "planState",
   "planReason",
   "outcomes",
-  "stale",
 ];
 
 const line = (kind: string, row: Item): Line => ({
