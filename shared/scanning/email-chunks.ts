@@ -1,7 +1,6 @@
 /** The chunks of a scan's work: how they are cut, named, kept and closed, and which of them are unfinished. */
 
-import { condition } from "../aws/table/condition.ts";
-import { keys, timeToLive } from "../aws/table/keys.ts";
+import { type Key, keys, timeToLive } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import type { EmailChange } from "./compare-email.ts";
 import { maximumScanMilliseconds } from "./lock.ts";
@@ -9,6 +8,9 @@ import type { ScanRow } from "./record.ts";
 
 /** A chunk of a scan. `chunk` is its name within the batch. */
 export type ChunkKey = { org: number; scanId: number; batch: number; chunk: string };
+
+/** The row of a chunk: its changes, or the cursor of its look-ups (look-up-cursor.ts). */
+export const keyOf = ({ org, scanId, batch, chunk }: ChunkKey): Key => keys.chunk(org, scanId, batch, chunk);
 
 /** The largest size of a chunk's changes, in bytes of JSON. DynamoDB limits a row to 400 KB. */
 const chunkBytes = 80_000;
@@ -53,31 +55,18 @@ export const inChunks = (changes: readonly EmailChange[]): EmailChange[][] => {
 };
 
 /** `changes`: as JSON, which takes less than lists and maps of the table. */
-type ChunkRow = { fencingToken: number; changes: string };
+type ChunkRow = { changes: string };
 
-/**
- * Keeps the changes of a chunk, before the scan's row names it, for as many workers as need it. Only the scan's last planner can
- * write them: another one may have got a different answer. Returns false when that is not this planner.
- */
-export const keepChanges = async (
-  { org, scanId, batch, chunk }: ChunkKey,
-  fencingToken: number,
-  changes: readonly EmailChange[],
-): Promise<boolean> => {
-  const row: ChunkRow = { fencingToken, changes: JSON.stringify(changes) };
-  const kept = await table.attempt(
-    table.put(
-      { ...keys.chunk(org, scanId, batch, chunk), ...row, ...expiryAfter(2 * maximumScanMilliseconds) },
-      condition("attribute_not_exists(#pk) OR #fencingToken <= :token", { token: fencingToken }),
-    ),
-  );
-  return kept.written;
+/** Keeps the changes of a chunk, before the scan's row names it, for as many workers as need it. */
+export const keepChanges = (key: ChunkKey, changes: readonly EmailChange[]): Promise<void> => {
+  const row: ChunkRow = { changes: JSON.stringify(changes) };
+  return table.put({ ...keyOf(key), ...row, ...expiryAfter(2 * maximumScanMilliseconds) });
 };
 
 /** The changes of a chunk. */
-export const changesOf = async ({ org, scanId, batch, chunk }: ChunkKey): Promise<EmailChange[]> => {
-  const row = await table.get<ChunkRow>(keys.chunk(org, scanId, batch, chunk));
-  if (row === undefined) throw new Error(`Chunk ${chunk} of scan ${scanId} has no changes`);
+export const changesOf = async (key: ChunkKey): Promise<EmailChange[]> => {
+  const row = await table.get<ChunkRow>(keyOf(key));
+  if (row === undefined) throw new Error(`Chunk ${key.chunk} of scan ${key.scanId} has no changes`);
   return JSON.parse(row.changes) as EmailChange[];
 };
 
@@ -85,17 +74,8 @@ export const expiryAfter = (milliseconds: number) => ({
   [timeToLive]: Math.floor((Date.now() + milliseconds) / 1000),
 });
 
-/**
- * The row that says that a chunk is closed: nothing more of the chunk is written. `skipped`: how many of its
- * e-mails its worker skipped; missing when the end of the scan closed the chunk.
- */
-export type ClosedChunk = { skipped?: number };
-
-/** Closes a chunk: no worker writes anything of it any more. The row outlives every worker of the scan. */
-export const closeChunk = async (
-  { org, scanId, batch, chunk }: ChunkKey,
-  closed: ClosedChunk = {},
-): Promise<void> => {
-  const key = keys.closedChunk(org, scanId, batch, chunk);
-  await table.put({ ...key, ...closed, ...expiryAfter(maximumScanMilliseconds) });
-};
+/** The row that closes a chunk: no worker writes anything of it any more. It outlives every worker of the scan. */
+export const closedRow = ({ org, scanId, batch, chunk }: ChunkKey) => ({
+  ...keys.closedChunk(org, scanId, batch, chunk),
+  ...expiryAfter(maximumScanMilliseconds),
+});

@@ -13,7 +13,7 @@ import * as notes from "../lists/notes.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import * as limiter from "../monitoring/hibp/limiter.ts";
 import { rate } from "../monitoring/hibp/subscription-state.ts";
-import { chunksLeft, closeChunk } from "./email-chunks.ts";
+import { chunksLeft, closedRow } from "./email-chunks.ts";
 import { alertsOf, errorMessageOf, failuresOf, finalCounts, reasonOf } from "./final-counts.ts";
 import { outcomesOf } from "./outcome.ts";
 import { scans } from "./record.ts";
@@ -68,7 +68,7 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
 
   // No worker writes anything of a closed chunk: its findings can be counted, and its other e-mails count as failed.
   for (const some of inChunksOf(chunksLeft(scan), concurrency)) {
-    await Promise.all(some.map(({ batch, chunk }) => closeChunk({ org, scanId, batch, chunk })));
+    await Promise.all(some.map(({ batch, chunk }) => table.put(closedRow({ org, scanId, batch, chunk }))));
   }
   const [allDomains, alertChannels] = await Promise.all([domains.list(org), channels.list(org)]);
   const counts = await finalCounts(org, scan, allDomains);

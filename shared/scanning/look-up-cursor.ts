@@ -1,9 +1,8 @@
 import { condition, type Write } from "../aws/table/condition.ts";
-import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { timeoutSeconds } from "../contract/scan-timing.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
-import { type ChunkKey, expiryAfter } from "./email-chunks.ts";
+import { type ChunkKey, expiryAfter, keyOf } from "./email-chunks.ts";
 import { maximumScanMilliseconds } from "./lock.ts";
 import { type Failures, failureCounts, scans } from "./record.ts";
 
@@ -19,18 +18,12 @@ const clockSkewSeconds = 10;
 /** The lease outlasts the function that has it. */
 const leaseMilliseconds = 1000 * (timeoutSeconds.lookUpEmails + clockSkewSeconds);
 
-const keyOf = ({ org, scanId, batch, chunk }: ChunkKey) => keys.chunk(org, scanId, batch, chunk);
-
 const isAt = (cursor: number) => condition("#cursor = :cursor", { cursor });
 
-/** Writes the cursor of a chunk of look-ups before the scan's row names it. An existing cursor stays. */
-export const createCursor = async (chunk: ChunkKey): Promise<void> => {
+/** Writes the cursor of a chunk of look-ups before the scan's row names it. */
+export const createCursor = (chunk: ChunkKey): Promise<void> =>
   // Deleted when the look-ups are done; the expiry is for scans that end before that.
-  await table.update(keyOf(chunk), {
-    set: expiryAfter(2 * maximumScanMilliseconds),
-    setOnce: { cursor: 0 },
-  });
-};
+  table.put({ ...keyOf(chunk), cursor: 0, ...expiryAfter(2 * maximumScanMilliseconds) });
 
 /** The cursor of a chunk of look-ups; 0 when none of them is done or all are. */
 export const cursorOf = async (chunk: ChunkKey): Promise<number> =>

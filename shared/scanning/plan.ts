@@ -30,6 +30,9 @@ import { running } from "./transitions.ts";
 /** A batch is saved in one transaction, which changes the scan and each domain. */
 export const domainsPerBatch = 90;
 
+/** Numbers of batches that a planner has for itself, so that it overwrites nothing that another planner of the scan has kept. */
+const batchesPerPlanner = 1_000_000;
+
 /** How many chunks are kept at the same time. */
 const concurrency = 25;
 
@@ -91,7 +94,7 @@ const setRunning = async (org: number, scanId: number): Promise<ScanRecord | und
 const planDomains = async (planner: Planner): Promise<PlanProgress> => {
   const { org, scanId, fencingToken, invocation } = planner;
   let batchMilliseconds = firstBatchMilliseconds;
-  for (;;) {
+  for (let batchId = fencingToken * batchesPerPlanner; ; batchId++) {
     if (!(await renewLock(org, scanId, fencingToken))) return "over";
     const verified = (await domains.list(org)).filter((domain) => domain.verified);
     const todo = verified.filter((domain) => !isPlanned(domain, scanId));
@@ -101,7 +104,7 @@ const planDomains = async (planner: Planner): Promise<PlanProgress> => {
     if (answers.length < batch.length) batchMilliseconds *= 2;
     if (answers.length > 0 || todo.length === 0) {
       const last = answers.length === todo.length;
-      const isSaved = await compareAndSave(planner, answers, { last });
+      const isSaved = await compareAndSave(planner, batchId, answers, { last });
       if (isSaved && last) return "planned";
     }
     if (delaySeconds !== undefined) return { delaySeconds };
@@ -114,21 +117,19 @@ const planDomains = async (planner: Planner): Promise<PlanProgress> => {
  */
 const compareAndSave = async (
   planner: Planner,
+  batch: number,
   answers: readonly DomainAnswer[],
   { last }: { last: boolean },
 ): Promise<boolean> => {
   const { org, scanId, fencingToken } = planner;
-  const batch = answers[0]?.domain.id ?? 0;
   const work = await compareBatch(planner, answers);
   for (const some of inChunksOf(work.chunks, concurrency)) {
-    const kept = await Promise.all(
-      some.map(({ chunk, changes }) =>
-        isLookup(chunk)
-          ? createCursor({ org, scanId, batch, chunk })
-          : keepChanges({ org, scanId, batch, chunk }, fencingToken, changes),
-      ),
+    await Promise.all(
+      some.map(({ chunk, changes }) => {
+        const key = { org, scanId, batch, chunk };
+        return isLookup(chunk) ? createCursor(key) : keepChanges(key, changes);
+      }),
     );
-    if (kept.includes(false)) return false;
   }
   const single = answers.filter(({ state }) => state === "single");
   await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
@@ -147,7 +148,6 @@ const compareAndSave = async (
             ...(answers.length > 0 && { [`remaining.${batch}`]: remaining }),
             ...(last && { planned: true }),
           },
-          if: condition(`attribute_not_exists(#remaining.#${batch})`),
         }),
       ]),
       ...answers.map((answer): Write => {

@@ -34,7 +34,6 @@ import {
   writesOfChange,
 } from "./check-writes.ts";
 import type { EmailChange } from "./compare-email.ts";
-import type { ClosedChunk } from "./email-chunks.ts";
 import { lockRenewer } from "./lock.ts";
 import { scans } from "./record.ts";
 
@@ -73,8 +72,7 @@ type Recording = Check & {
  * Records the changes of a chunk: findings, what the e-mails hold, and the deliveries of the alerts, together
  * in transactions that do nothing when repeated. E-mails that are no longer part of the scan are skipped.
  *
- * @returns How many e-mails were skipped. If the chunk is closed, nothing is written: then the number is that
- * of the worker that closed it, or undefined when the scan ended without the chunk.
+ * @returns How many e-mails were skipped; undefined when the chunk is closed, so that nothing is written, or the scan is over.
  */
 export const recordCheck = async (
   check: Check,
@@ -129,8 +127,7 @@ export const recordCheck = async (
         continue;
       }
       // The first write fails when the chunk is closed, every other one when its row changed after it was read.
-      const closed = transaction.failed.find(({ index }) => index === 0);
-      if (closed !== undefined) return (closed.item as ClosedChunk | undefined)?.skipped;
+      if (transaction.failed.some(({ index }) => index === 0)) return undefined;
       // The row of what the scan has told changes a few times in all. That is no fault of the e-mails, so it counts as no try.
       const told = toldOf(recording, group).length;
       const isAboutTold = transaction.failed.every(({ index }) => index <= told);

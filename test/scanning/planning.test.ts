@@ -8,7 +8,6 @@ import * as emails from "../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import * as limiter from "../../shared/monitoring/hibp/limiter.ts";
 import { check } from "../../shared/scanning/check.ts";
-import { changesOf, keepChanges } from "../../shared/scanning/email-chunks.ts";
 import type { ScanLock } from "../../shared/scanning/lock.ts";
 import { domainsPerBatch, plan } from "../../shared/scanning/plan.ts";
 import * as scanList from "../../shared/scanning/scan-list.ts";
@@ -149,12 +148,19 @@ test("a scan whose planner meets the rate limit waits and then goes on", async (
 });
 
 test("a planner without the fencing token leaves the changes of the next one alone", async () => {
-  const chunk = { org, scanId: 1, batch: 1, chunk: "1_2" };
-  const change = (emailId: number) => ({ emailId, found: [1], gone: [], back: [] });
-  expect(await keepChanges(chunk, 1, [change(1)])).toBe(true);
-  expect(await keepChanges(chunk, 2, [change(2)])).toBe(true);
-  expect(await keepChanges(chunk, 1, [change(1)])).toBe(false);
-  expect(await changesOf(chunk)).toEqual([change(2)]);
+  const some = names.slice(0, 1);
+  setBreached(some, ["Beta"]);
+  const org = await createTwoPerDomain(some);
+  const scanId = await start(org, "manual", administrator);
+  const message = await takeMessage("scan-plans");
+  const keeping = onTableRequest('"changes"', "before", async () => {
+    setBreached(some, ["Beta", "Gamma"]);
+    await plan({ ...message, fencingToken: 1 }, invocation());
+  });
+  await plan(message, invocation());
+  expect(keeping.happened).toBe(true);
+  await runChecks();
+  expect(await readScan(org, scanId)).toMatchObject({ status: "completed", newBreachesFound: 2 });
 });
 
 test("a domain that a superseded planner claims late is claimed and searched once more", async () => {

@@ -137,7 +137,6 @@ beforeAll(() => {
 
 test.each([
   ["acquires its fencing token", "fencingToken"],
-  ["takes the last chunk off", "REMOVE #remaining"],
   ["acquires the lease of look-ups", "leaseUntil"],
 ])("the sweep heals a scan whose worker %s and gets no reply", async (_, write) => {
   const org = await createOrganization({ "covered.example": 2, "single.example": 1 });
