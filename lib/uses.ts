@@ -116,10 +116,10 @@ export function grantOf(
     Stack.of(scheduleGroup).formatArn({ service: "ssm", resource: "parameter", resourceName: name.slice(1) });
   const environment = { TABLE_NAME: table.tableName };
   const [word, name] = permission.split(":") as [string, QueueName];
-  if (word === "queue" || word === "backlog") {
+  if (word === "queue") {
     const { queueArn, queueUrl } = queues[name];
     return {
-      actions: [word === "queue" ? "sqs:SendMessage" : "sqs:GetQueueAttributes"],
+      actions: ["sqs:SendMessage"],
       resources: [queueArn],
       environment: { [urlVariable(name)]: queueUrl },
     };

@@ -27,8 +27,6 @@ export const sweep = defineScheduledWorker({
     "table:write:identities",
     "table:due-index",
     "queue:scan-plans",
-    "backlog:scan-checks",
-    "backlog:scan-lookups",
     "queue:deliveries",
     "queue:acknowledgements",
     "queue:sign-in-mails",

@@ -29,8 +29,6 @@ export type Use =
   | "table:breach-index"
   /** To send to the queue. */
   | `queue:${QueueName}`
-  /** To know whether messages wait in the queue. */
-  | `backlog:${QueueName}`
   /** The schedules of organizations' scans. */
   | "schedules"
   /** To hand schedules the role in which they start scans. */

@@ -1,13 +1,6 @@
 /** A scan has one planner at a time: the one that holds the scan lock's current fencing token. */
 import type { Invocation } from "../aws/queue/consume.ts";
-import {
-  changeLock,
-  heldWithToken,
-  maximumScanMilliseconds,
-  renewalMilliseconds,
-  renewLock,
-} from "./lock.ts";
-import type { ScanRecord } from "./record.ts";
+import { changeLock, heldWithToken, renewalMilliseconds, renewLock } from "./lock.ts";
 
 /** A planner at work. It can save nothing once another planner has acquired the next fencing token. */
 export type Planner = { org: number; scanId: number; fencingToken: number; invocation: Invocation };
@@ -36,26 +29,6 @@ export const acquireFencingToken = async (
     heldWithToken(scanId, messageToken),
   );
   return isAcquired ? fencingToken : undefined;
-};
-
-/**
- * Tells the sweep that the scan's planner waits for `seconds`, which is no silence. `dueAt` is never after
- * the scan's last moment, since the sweep reads only due scans and has to end this one then.
- */
-export const pausePlanning = async (
-  org: number,
-  scan: Pick<ScanRecord, "id" | "createdAt">,
-  fencingToken: number,
-  seconds: number,
-): Promise<void> => {
-  const now = Date.now();
-  const endsAt = Date.parse(scan.createdAt) + maximumScanMilliseconds;
-  const dueAt = new Date(Math.min(now + seconds * 1_000, endsAt)).toISOString();
-  await changeLock(
-    org,
-    { renewedAt: new Date(now).toISOString(), dueAt },
-    heldWithToken(scan.id, fencingToken),
-  );
 };
 
 /** Renews the lock for a planner while `act` runs, which mostly waits for answers. */

@@ -13,14 +13,14 @@ export type ScanLock = {
   fencingToken: number;
   /** When a worker last renewed the lock. */
   renewedAt: string;
-  /** How many sweeps in a row found the same progress, although a worker had answered the wake before. */
-  fruitlessSweeps: number;
+  /** How many sweeps in a row have woken a planner at the same progress. */
+  wakes: number;
   /** The scan's progress at the last sweep that woke a planner. */
   progress: string;
   dueShard: string;
   /**
    * When a worker last renewed the lock or a sweep last woke a planner, so that every sweep reads every scan
-   * in progress. In the future while a planner waits for HIBP's rate limit.
+   * in progress. In the future while a worker waits for HIBP's rate limit.
    */
   dueAt: string;
 };
@@ -30,7 +30,7 @@ export const newLock = (org: number, scanId: number, at: string): ScanLock => ({
   scanId,
   fencingToken: 0,
   renewedAt: at,
-  fruitlessSweeps: 0,
+  wakes: 0,
   progress: "",
   dueShard: dueShard("SCAN", org),
   dueAt: at,
@@ -55,13 +55,19 @@ export const heldWithToken = (scanId: number, fencingToken: number): Condition =
 
 /**
  * Renews the lock, which every worker does before it writes. False when the scan is over or, for a planner
- * (with `fencingToken`), when another planner took over.
+ * (with `fencingToken`), when another planner took over. `waitSeconds`: how long the worker waits now, which is no silence.
  */
-export const renewLock = (org: number, scanId: number, fencingToken?: number): Promise<boolean> => {
-  const now = new Date().toISOString();
+export const renewLock = (
+  org: number,
+  scanId: number,
+  fencingToken?: number,
+  waitSeconds = 0,
+): Promise<boolean> => {
+  const now = Date.now();
+  const dueAt = new Date(now + waitSeconds * 1_000).toISOString();
   return changeLock(
     org,
-    { renewedAt: now, dueAt: now },
+    { renewedAt: new Date(now).toISOString(), dueAt },
     fencingToken === undefined ? heldBy(scanId) : heldWithToken(scanId, fencingToken),
   );
 };

@@ -48,11 +48,9 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
     if (step.isOver) return;
     if (step.waitSeconds > 0 || remainingSeconds() < lookUpStepSeconds) {
       await releaseLease(key, cursor);
-      await queue.send(
-        "scan-lookups",
-        { ...message, cursor },
-        { delaySeconds: Math.min(maximumDelaySeconds, Math.ceil(step.waitSeconds)), group: String(org) },
-      );
+      const delaySeconds = Math.min(maximumDelaySeconds, Math.ceil(step.waitSeconds));
+      await queue.send("scan-lookups", { ...message, cursor }, { delaySeconds, group: String(org) });
+      await renewLock(org, scanId, undefined, delaySeconds);
       return;
     }
     if (!(await renewLock(org, scanId))) return;

@@ -12,13 +12,7 @@ import { askUpstream, type DomainAnswer, hasTimeToAsk } from "./ask-upstream.ts"
 import { compareBatch } from "./compare-batch.ts";
 import { type ChunkLeft, chunksLeft, isLookup, keepChanges } from "./email-chunks.ts";
 import { end, endIfNotServed } from "./end.ts";
-import {
-  acquireFencingToken,
-  type Planner,
-  type PlanProgress,
-  pausePlanning,
-  renewWhile,
-} from "./fencing-token.ts";
+import { acquireFencingToken, type Planner, type PlanProgress, renewWhile } from "./fencing-token.ts";
 import { reasonOf } from "./final-counts.ts";
 import { heldWithToken, renewLock } from "./lock.ts";
 import { createCursor, cursorOf } from "./look-up-cursor.ts";
@@ -67,7 +61,7 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
     if (progress !== "planned") {
       const { delaySeconds } = progress;
       await queue.send("scan-plans", { organizationId: org, scanId, fencingToken }, { delaySeconds });
-      await pausePlanning(org, scan, fencingToken, delaySeconds);
+      await renewLock(org, scanId, fencingToken, delaySeconds);
       return;
     }
     const planned = await scans.get(org, scanId);

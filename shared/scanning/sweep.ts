@@ -3,13 +3,13 @@ import * as queue from "../aws/queue/queue.ts";
 import { type Key, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { renewalSeconds } from "../contract/scan-timing.ts";
-import { chunksLeft, isLookup } from "./email-chunks.ts";
+import { chunksLeft } from "./email-chunks.ts";
 import { end } from "./end.ts";
 import { heldBy, leaseMilliseconds, maximumScanMilliseconds, type ScanLock } from "./lock.ts";
 import { type ScanRecord, scans } from "./record.ts";
 
-/** A scan ends when this many sweeps in a row find no progress although a worker answered each wake. */
-const maximumFruitlessSweeps = 3;
+/** A scan ends when this many wakes in a row were in vain, which takes more than an hour. */
+const maximumWakes = 5;
 
 /** The least silence, for local runs that shorten all waiting times: a renewal may be two seconds late. */
 const minimumSilenceSeconds = renewalSeconds + 2;
@@ -33,47 +33,27 @@ export const sweepScan = async (
   const interrupted = { reason: "the scan was interrupted", logger };
   if (now.getTime() - Date.parse(scan.createdAt) >= maximumScanMilliseconds)
     return end(org, scanId, interrupted);
-  // Positive while no worker has answered the last wake, whose message then waits in its queue or is lost.
-  // The next wake comes after as much time again, so that a queue with a backlog gets a few messages of a
-  // scan and not one from each sweep.
-  const unansweredMilliseconds = Date.parse(lock.dueAt) - Date.parse(lock.renewedAt);
-  const silenceMilliseconds = 1000 * Math.max(minimumSilenceSeconds, silenceSeconds);
-  const silentMilliseconds = now.getTime() - Date.parse(lock.dueAt);
-  if (silentMilliseconds < Math.max(silenceMilliseconds, unansweredMilliseconds)) return;
-
   const progress = progressOf(scan);
-  // A wake without an answer says nothing about the scan, since its queue may be slow.
-  const wasAnswered = unansweredMilliseconds <= 0;
-  if (wasAnswered && progress === lock.progress && (await isAnyChunkWaiting(scan))) return;
-  const fruitlessSweeps = progress === lock.progress ? lock.fruitlessSweeps + (wasAnswered ? 1 : 0) : 0;
-  if (fruitlessSweeps >= maximumFruitlessSweeps) {
+  const wakes = progress === lock.progress ? lock.wakes : 0;
+  // After each wake in vain twice as long: messages of the scan may wait behind those of others, and more would make these wait longer.
+  const silenceMilliseconds = 1000 * Math.max(minimumSilenceSeconds, silenceSeconds) * 2 ** wakes;
+  if (now.getTime() - Date.parse(lock.dueAt) < silenceMilliseconds) return;
+  if (wakes >= maximumWakes) {
     const isAbandoned = now.getTime() - Date.parse(lock.renewedAt) > leaseMilliseconds;
     if (isAbandoned) await end(org, scanId, interrupted);
     return;
   }
   const { written } = await table.attempt(
     table.update(key, {
-      set: { fruitlessSweeps, progress, dueAt: now.toISOString() },
+      set: { wakes: wakes + 1, progress, dueAt: now.toISOString() },
       if: heldBy(scanId),
     }),
   );
   // Not written: the scan has ended since its lock was read.
   if (!written) return;
-  logger.warn("scan woken", { organizationId: org, scanId, fruitlessSweeps });
+  logger.warn("scan woken", { organizationId: org, scanId, wakes });
   const { fencingToken } = lock;
   await queue.send("scan-plans", { organizationId: org, scanId, fencingToken });
-};
-
-/**
- * Whether messages of the scan's chunks, which the planner that answered has sent again, may wait behind those of other scans. To send them
- * once more would make the others wait longer.
- */
-const isAnyChunkWaiting = async (scan: ScanRecord): Promise<boolean> => {
-  if (!scan.planned) return false;
-  const queues = new Set(
-    chunksLeft(scan).map(({ chunk }) => (isLookup(chunk) ? "scan-lookups" : "scan-checks")),
-  );
-  return (await Promise.all([...queues].map(queue.isAnyWaiting))).includes(true);
 };
 
 /** How far a scan is, as a text that changes with any progress. */

@@ -16,7 +16,7 @@ test("long work renews the lock every few seconds and learns when its scan is ov
     scanId,
     fencingToken: 0,
     renewedAt: before,
-    fruitlessSweeps: 0,
+    wakes: 0,
     progress: "",
     dueShard: "SCAN#1",
     dueAt: before,

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import {
   ChangeMessageVisibilityCommand,
   DeleteMessageBatchCommand,
-  GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
@@ -91,18 +90,6 @@ export const sendPossible = async <Q extends QueueName>(
 };
 
 type Outgoing<Q extends QueueName> = Sending & { message: Message<Q> };
-
-const waitingCounts = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesDelayed"] as const;
-
-/** Whether messages wait in the queue for a worker, or for their delay to end. Within about a minute, SQS says. */
-export const isAnyWaiting = async (queue: QueueName): Promise<boolean> => {
-  const command = new GetQueueAttributesCommand({
-    QueueUrl: urlOf(queue),
-    AttributeNames: [...waitingCounts],
-  });
-  const { Attributes = {} } = await client().send(command);
-  return waitingCounts.some((name) => Number(Attributes[name]) > 0);
-};
 
 /** The url of the queue that invokes this function. */
 const source = (): string => urlIn("SOURCE_QUEUE_URL");
