@@ -7,7 +7,7 @@ import { breachedDomain, UpstreamFailure, type UpstreamFailureKind } from "../mo
 import * as subscription from "../monitoring/hibp/subscription.ts";
 import { type Coverage, type NoSearch, noSearchOf } from "../monitoring/hibp/subscription-state.ts";
 import { withUpstream } from "../monitoring/hibp/upstream.ts";
-import type { Planner } from "./fencing-token.ts";
+import type { Planner } from "./lock.ts";
 
 /** An alias (the part of an address before the @) → the names of its breaches. */
 export type BreachNames = Map<string, string[]>;

@@ -6,7 +6,7 @@ import type { DomainAnswer } from "./ask-upstream.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
 import { addEmail, isDoubted, type Tally } from "./doubt.ts";
 import { inChunks, lookupChunk } from "./email-chunks.ts";
-import type { Planner } from "./fencing-token.ts";
+import type { Planner } from "./lock.ts";
 import { addFailures, type Failures } from "./record.ts";
 import { addStealerLogs, type Compared } from "./stealer-logs.ts";
 

@@ -37,6 +37,10 @@ export const chunksLeft = (scan: Pick<ScanRow, "remaining">): ChunkLeft[] =>
     Object.entries(chunks).map(([chunk, emails]) => ({ batch: Number(batch), chunk, emails })),
   );
 
+/** Whether everything that a scan planned is done. */
+export const isDone = (scan: Pick<ScanRow, "planned" | "remaining">): boolean =>
+  scan.planned && chunksLeft(scan).length === 0;
+
 /** Cuts the changes of a batch into chunks, whose names are their numbers. */
 export const inChunks = (changes: readonly EmailChange[]): EmailChange[][] => {
   const chunks: EmailChange[][] = [];

@@ -8,19 +8,20 @@ import * as delivery from "../alerting/deliveries/delivery.ts";
 import { enqueueAlerts } from "../alerting/deliveries/enqueue.ts";
 import { raiseGathered } from "../alerting/gathering/gathered.ts";
 import { chunk as inChunksOf } from "../aws/table/chunk.ts";
+import { condition } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import * as notes from "../lists/notes.ts";
 import * as domains from "../monitoring/domains/domain.ts";
+import { forgetDomain, ownChecks } from "../monitoring/domains/own-checks.ts";
 import * as limiter from "../monitoring/hibp/limiter.ts";
 import { rate } from "../monitoring/hibp/subscription-state.ts";
-import { chunksLeft, closedRow } from "./email-chunks.ts";
+import { chunksLeft, closedRow, isLookup } from "./email-chunks.ts";
 import { alertsOf, errorMessageOf, failuresOf, finalCounts, reasonOf } from "./final-counts.ts";
 import { outcomesOf } from "./outcome.ts";
-import { scans } from "./record.ts";
-import { setWatermarks } from "./set-watermarks.ts";
+import { type ScanRecord, scans } from "./record.ts";
 import { tellNotices } from "./told-notices.ts";
 import { ending } from "./transitions.ts";
-import { oldestCheckOfUnreached } from "./unreached.ts";
 
 /** A try fails only when other workers finished work after the scan was read. */
 const maximumTries = 20;
@@ -72,8 +73,6 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
   }
   const [allDomains, alertChannels] = await Promise.all([domains.list(org), channels.list(org)]);
   const counts = await finalCounts(org, scan, allDomains);
-  const oldestUnreached =
-    counts.unreachedCount > 0 ? await oldestCheckOfUnreached(org, scan, allDomains) : null;
   await setWatermarks(org, scan, allDomains);
 
   const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
@@ -105,7 +104,6 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
         status,
         counts,
         outcomes: outcomesOf(scan, allDomains),
-        oldestUnreached,
         errorMessage,
         completedAt: slot.createdAt,
       }),
@@ -135,4 +133,38 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
   const notesEndAt = Date.now() + noteMilliseconds;
   await notes.renew(org, notes.notedKinds, () => Date.now() < notesEndAt, logger);
   return true;
+};
+
+/**
+ * Records on each domain whose batch is done that its e-mails were checked at `planAt`. Other domains keep their earlier watermark,
+ * which is too early for some of their e-mails and too late for none, until a later try to end the scan finds their batch done.
+ */
+const setWatermarks = async (
+  org: number,
+  scan: ScanRecord,
+  allDomains: readonly domains.Domain[],
+): Promise<void> => {
+  const isDone = ({ planBatch = 0 }: domains.Domain): boolean =>
+    Object.keys(scan.remaining[planBatch] ?? { "": 0 }).every(isLookup);
+  const checked = allDomains.filter(
+    (domain) =>
+      domain.plannedByScan === scan.id &&
+      domain.planState === "checked" &&
+      domain.checkedByScan < scan.id &&
+      isDone(domain),
+  );
+  const noted = checked.length > 0 ? (await ownChecks(org)).domains : new Set();
+  for (const { id, planAt } of checked) {
+    // Not written: another worker ends this scan, or the domain was unverified or claimed by a later scan.
+    const { written } = await table.attempt(
+      table.update(keys.domain(org, id), {
+        set: { checkedByScan: scan.id, checkedAt: planAt },
+        if: condition("#plannedByScan = :scan AND #planState = :checked AND #checkedByScan < :scan", {
+          scan: scan.id,
+          checked: "checked",
+        }),
+      }),
+    );
+    if (written && noted.has(id)) await forgetDomain(org, id);
+  }
 };

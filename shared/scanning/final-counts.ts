@@ -1,9 +1,11 @@
 import type { AlertEvent } from "../alerting/deliveries/delivery.ts";
+import { chunk } from "../aws/table/chunk.ts";
 import { findings } from "../findings/record.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { emails } from "../monitoring/emails/record.ts";
+import { lastScannedAt } from "../monitoring/emails/watermark.ts";
+import { isIncluded } from "./compare-email.ts";
 import { chunksLeft } from "./email-chunks.ts";
-import { holdsBatchOf, isPlanned } from "./progress.ts";
 import type { FailureKind, ScanRecord } from "./record.ts";
 
 /** The result of a scan. `newBreachCount`: its findings; the other counts are of e-mails. */
@@ -14,6 +16,7 @@ export type FinalCounts = {
   totalEmails: number;
   /** Of the failed ones, those that the scan did not reach. */
   unreachedCount: number;
+  oldestUnreached: string | null;
   /** Active e-mails on domains that are not verified; they are in no other count. */
   skippedCount: number;
 };
@@ -45,12 +48,29 @@ export const finalCounts = async (
     failedCount,
     totalEmails: scannedCount + failedCount,
     unreachedCount,
+    oldestUnreached:
+      unreachedCount > 0 ? await oldestCheckOfUnreached(org, scan, allDomains, unplanned) : null,
     skippedCount: countOf(unverified),
   };
 };
 
+/**
+ * Whether a scan has nothing left to plan for a domain. That includes domains of a scan with a higher id,
+ * which can hold the lock first, because ids are reserved before the lock is taken.
+ */
+export const isPlanned = (domain: Domain, scanId: number): boolean =>
+  domain.plannedByScan > scanId ||
+  (domain.plannedByScan === scanId && domain.planState !== undefined && domain.planState !== "fetching");
+
+/**
+ * Whether a scan, as it was read, holds the batch of a domain that it planned. It does not if the batch was
+ * saved after the scan and before the domain was read.
+ */
+export const holdsBatchOf = (scan: ScanRecord, { plannedByScan, planBatch = 0 }: Domain): boolean =>
+  plannedByScan !== scan.id || scan.remaining[planBatch] !== undefined;
+
 /** The ids of the verified domains that a scan did not plan. */
-export const unplannedOf = (scan: ScanRecord, allDomains: readonly Domain[]): Set<number> =>
+const unplannedOf = (scan: ScanRecord, allDomains: readonly Domain[]): Set<number> =>
   new Set(
     scan.planned
       ? []
@@ -58,6 +78,41 @@ export const unplannedOf = (scan: ScanRecord, allDomains: readonly Domain[]): Se
           .filter((domain) => domain.verified && !(isPlanned(domain, scan.id) && holdsBatchOf(scan, domain)))
           .map((domain) => domain.id),
   );
+
+/** How many blocks of e-mails are read at the same time. */
+const concurrency = 8;
+
+/**
+ * The earliest of the last checks of the e-mails that a scan did not reach; null if none of them was checked before. Reads the e-mails
+ * of their domains, as planning them would have.
+ */
+const oldestCheckOfUnreached = async (
+  org: number,
+  scan: ScanRecord,
+  allDomains: readonly Domain[],
+  unplanned: ReadonlySet<number>,
+): Promise<string | null> => {
+  const batches = new Set(chunksLeft(scan).map(({ batch }) => batch));
+  const isLeft = ({ id, plannedByScan, planState, planBatch = 0 }: Domain): boolean =>
+    unplanned.has(id) || (plannedByScan === scan.id && planState !== "failed" && batches.has(planBatch));
+  const left = new Map(allDomains.filter(isLeft).map((domain) => [domain.id, domain]));
+  const blocks = emails.blocks(
+    await emails.directory(org),
+    (group) => group.isActive && left.has(group.domainId),
+  );
+  let oldest: string | null = null;
+  for (const some of chunk(blocks, concurrency)) {
+    const read = await Promise.all(some.map((block) => emails.members(org, block)));
+    for (const row of read.flat()) {
+      const group = emails.groupOf(row);
+      const domain = left.get(group.domainId);
+      if (domain === undefined || !isIncluded(row, group, scan.id)) continue;
+      const at = lastScannedAt(row, domain);
+      if (at !== null && at < scan.createdAt && at < (oldest ?? scan.createdAt)) oldest = at;
+    }
+  }
+  return oldest;
+};
 
 /** Why e-mails fail, as the end of a sentence. */
 export const reasonOf: Readonly<Record<FailureKind, string>> = {

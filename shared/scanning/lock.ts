@@ -1,3 +1,4 @@
+import type { Invocation } from "../aws/queue/consume.ts";
 import { type Condition, condition } from "../aws/table/condition.ts";
 import { dueShard, keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
@@ -9,7 +10,7 @@ import { renewalSeconds, timeoutSeconds } from "../contract/scan-timing.ts";
  */
 export type ScanLock = {
   scanId: number;
-  /** Grows by one with each planner; only the planner with the current one can save (fencing-token.ts). */
+  /** Grows by one with each planner; only the planner with the current one can save. */
   fencingToken: number;
   /** When a worker last renewed the lock. */
   renewedAt: string;
@@ -45,8 +46,6 @@ export const leaseMilliseconds = 1000 * (Math.max(...Object.values(timeoutSecond
 /** A scan that is older is ended, even while its workers make progress. */
 export const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
 
-export const renewalMilliseconds = 1000 * renewalSeconds;
-
 export const heldBy = (scanId: number): Condition => condition("#scanId = :scanId", { scanId });
 
 /** The scan is in progress, and no planner has acquired a newer fencing token. */
@@ -73,24 +72,41 @@ export const renewLock = (
 };
 
 /** Changes the lock if `expected` holds. Returns whether it did. */
-export const changeLock = async (
-  org: number,
-  set: Partial<ScanLock>,
-  expected: Condition,
-): Promise<boolean> => (await table.attempt(table.update(keys.scanLock(org), { set, if: expected }))).written;
+const changeLock = async (org: number, set: Partial<ScanLock>, expected: Condition): Promise<boolean> =>
+  (await table.attempt(table.update(keys.scanLock(org), { set, if: expected }))).written;
+
+/** A planner at work. It can save nothing once another planner has acquired the next fencing token. */
+export type Planner = { org: number; scanId: number; fencingToken: number; invocation: Invocation };
 
 /**
- * For work in many steps: a function to call before each step. It renews the lock when that is due, and
- * returns false once the scan is over.
+ * Makes the worker that has a plan message the scan's planner and returns its fencing token, the one after
+ * the message's. Undefined when the message is late or repeated, or the scan is over; and when the table's reply was lost, since
+ * the SDK's second try finds the token already changed. The sweep then wakes another planner.
  */
-export const lockRenewer = (org: number, scanId: number, now = Date.now): (() => Promise<boolean>) => {
-  let renewedAt = now();
-  let isOver = false;
-  return async () => {
-    if (!isOver && now() - renewedAt >= renewalMilliseconds) {
-      renewedAt = now();
-      isOver = !(await renewLock(org, scanId));
-    }
-    return !isOver;
-  };
+export const acquireFencingToken = async (
+  org: number,
+  scanId: number,
+  messageToken: number,
+): Promise<number | undefined> => {
+  const now = new Date().toISOString();
+  const fencingToken = messageToken + 1;
+  const set = { renewedAt: now, dueAt: now, fencingToken };
+  return (await changeLock(org, set, heldWithToken(scanId, messageToken))) ? fencingToken : undefined;
+};
+
+/** Renews the lock, for a planner with its `fencingToken`, while `act` runs. */
+export const renewWhile = async <T>(
+  { org, scanId, fencingToken }: Pick<Planner, "org" | "scanId"> & Partial<Planner>,
+  act: () => Promise<T>,
+): Promise<T> => {
+  // A renewal that fails is followed by the next, and a worker whose scan is over notices when it saves.
+  const timer = setInterval(
+    () => renewLock(org, scanId, fencingToken).catch(() => {}),
+    1000 * renewalSeconds,
+  );
+  try {
+    return await act();
+  } finally {
+    clearInterval(timer);
+  }
 };

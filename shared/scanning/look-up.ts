@@ -12,11 +12,10 @@ import { type LookUp, lookUpAccounts } from "../monitoring/hibp/upstream.ts";
 import { maximumDelaySeconds } from "./ask-upstream.ts";
 import type { Check } from "./check-writes.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
-import { type ChunkKey, rangeOf } from "./email-chunks.ts";
+import { type ChunkKey, isDone, rangeOf } from "./email-chunks.ts";
 import { end, endIfNotServed } from "./end.ts";
 import { renewLock } from "./lock.ts";
 import { acquireLease, releaseLease, saveStep } from "./look-up-cursor.ts";
-import { isDone } from "./progress.ts";
 import { addFailures, type Failures, scans } from "./record.ts";
 import { recordCheck } from "./record-check.ts";
 

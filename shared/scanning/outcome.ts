@@ -3,8 +3,7 @@ import type { Change } from "../aws/table/condition.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type NoSearch, noSearchInWords } from "../monitoring/hibp/subscription-state.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";
-import { reasonOf } from "./final-counts.ts";
-import { holdsBatchOf } from "./progress.ts";
+import { holdsBatchOf, reasonOf } from "./final-counts.ts";
 import type { FailureKind, ScanRecord } from "./record.ts";
 
 /** "searched": whole, with an answer that is believed; "unreached": not asked about; otherwise, why it was not searched whole. */

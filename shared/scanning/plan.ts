@@ -10,16 +10,20 @@ import { noteDomain } from "../monitoring/domains/own-checks.ts";
 import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
 import { askUpstream, type DomainAnswer, hasTimeToAsk } from "./ask-upstream.ts";
 import { compareBatch } from "./compare-batch.ts";
-import { type ChunkLeft, chunksLeft, isLookup, keepChanges } from "./email-chunks.ts";
+import { type ChunkLeft, chunksLeft, isDone, isLookup, keepChanges } from "./email-chunks.ts";
 import { end, endIfNotServed } from "./end.ts";
-import { acquireFencingToken, type Planner, type PlanProgress, renewWhile } from "./fencing-token.ts";
-import { reasonOf } from "./final-counts.ts";
-import { heldWithToken, renewLock } from "./lock.ts";
+import { isPlanned, reasonOf } from "./final-counts.ts";
+import { acquireFencingToken, heldWithToken, type Planner, renewLock, renewWhile } from "./lock.ts";
 import { createCursor, cursorOf } from "./look-up-cursor.ts";
 import { outcomeOfAnswer } from "./outcome.ts";
-import { isDone, isPlanned } from "./progress.ts";
 import { failureCounts, type ScanRecord, scans } from "./record.ts";
 import { running } from "./transitions.ts";
+
+/**
+ * How far a planner came. "planned": to the end. `delaySeconds`: a message has to wake a planner after this
+ * delay. "over": the scan has ended, or another planner took over.
+ */
+type PlanProgress = "planned" | { delaySeconds: number } | "over";
 
 /** A batch is saved in one transaction, which changes the scan and each domain. */
 export const domainsPerBatch = 90;
@@ -51,7 +55,7 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
   if (scan === undefined) return;
   if (await endIfNotServed(org, scanId, logger)) return;
   try {
-    const progress = await renewWhile(org, scanId, fencingToken, async (): Promise<PlanProgress> => {
+    const progress = await renewWhile(planner, async (): Promise<PlanProgress> => {
       if (!scan.planned) return planDomains(planner);
       // The messages of its chunks may be lost.
       await sendChunks(org, scanId, chunksLeft(scan));

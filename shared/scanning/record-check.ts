@@ -34,7 +34,6 @@ import {
   writesOfChange,
 } from "./check-writes.ts";
 import type { EmailChange } from "./compare-email.ts";
-import { lockRenewer } from "./lock.ts";
 import { scans } from "./record.ts";
 
 /** How often an e-mail may change between its reading and its writing. */
@@ -72,7 +71,7 @@ type Recording = Check & {
  * Records the changes of a chunk: findings, what the e-mails hold, and the deliveries of the alerts, together
  * in transactions that do nothing when repeated. E-mails that are no longer part of the scan are skipped.
  *
- * @returns How many e-mails were skipped; undefined when the chunk is closed, so that nothing is written, or the scan is over.
+ * @returns How many e-mails were skipped; undefined when the chunk is closed, so that nothing is written.
  */
 export const recordCheck = async (
   check: Check,
@@ -107,7 +106,6 @@ export const recordCheck = async (
     dates: new Map(),
     skipped: new Set(),
   };
-  const renew = lockRenewer(org, scanId);
   let open = changes.map((change): Open => ({ change, ids: ids.splice(0, change.found.length), tries: 0 }));
   while (open.length > 0) {
     const prepared = await prepare(recording, open);
@@ -118,7 +116,6 @@ export const recordCheck = async (
     );
     open = [];
     for (const group of groupsOf(recording, prepared)) {
-      if (!(await renew())) return undefined;
       const transaction = await table.attempt(table.transact(writesOf(recording, group)));
       if (transaction.written) {
         const messages = group.flatMap(({ raised }) => raised.messages);

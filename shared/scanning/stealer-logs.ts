@@ -5,7 +5,7 @@ import { stealerLogs, UpstreamFailure } from "../monitoring/hibp/hibp.ts";
 import { cautiousRpm, storedSubscription } from "../monitoring/hibp/subscription-state.ts";
 import { withUpstream } from "../monitoring/hibp/upstream.ts";
 import type { EmailChange } from "./compare-email.ts";
-import type { Planner } from "./fencing-token.ts";
+import type { Planner } from "./lock.ts";
 
 /** `alias`: the part of the address before the @. */
 export type Compared = { domain: Domain; alias: string; change: EmailChange };

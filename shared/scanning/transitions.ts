@@ -83,12 +83,11 @@ export const ending = (
     status: "completed" | "failed";
     counts: FinalCounts;
     outcomes: Record<string, number[]>;
-    oldestUnreached: string | null;
     errorMessage: string | null;
     completedAt: string;
   },
 ): Write[] => {
-  const { status, counts, outcomes, oldestUnreached, errorMessage, completedAt } = result;
+  const { status, counts, outcomes, errorMessage, completedAt } = result;
   const from = scans.groupOf(scan);
   return [
     { delete: keys.scanLock(org), if: heldBy(scan.id) },
@@ -105,7 +104,7 @@ export const ending = (
           newBreachesFound: counts.newBreachCount,
           findingsItemized: counts.scannedCount > 0,
           outcomes,
-          oldestUnreached,
+          oldestUnreached: counts.oldestUnreached,
           errorMessage,
           remaining: {},
         },

@@ -22,9 +22,9 @@ import {
   newLock,
   type Purpose,
   purposeOf,
+  wake,
 } from "./record.ts";
 import { type Selected, selectIds, selectMatching } from "./selection.ts";
-import { wake } from "./wake.ts";
 
 type Chosen = Pick<AcknowledgementRequest, "ids" | "filter">;
 type PurposeOfPeople = Exclude<Purpose, "follow">;

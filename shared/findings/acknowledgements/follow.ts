@@ -15,8 +15,7 @@ import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as counts from "../../monitoring/counts/counts.ts";
 import { grades, isRecorded } from "../../monitoring/hibp/breach-details.ts";
-import { type AcknowledgementRow, progress } from "./record.ts";
-import { wake } from "./wake.ts";
+import { type AcknowledgementRow, progress, wake } from "./record.ts";
 
 /** The lock while no request is in progress. `announced`: how often the catalog has changed since the row was written. */
 export type FollowLock = { announced: number; dueShard: string; dueAt: string };

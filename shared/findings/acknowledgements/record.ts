@@ -1,5 +1,6 @@
 /** The rows of a request to change many findings: what was asked for, and how far it is. */
 import type { Actor } from "../../access/activity/actor.ts";
+import * as queue from "../../aws/queue/queue.ts";
 import { type Condition, condition } from "../../aws/table/condition.ts";
 import { dueShard, type Key, keys } from "../../aws/table/keys.ts";
 import type { Reserved } from "../../lists/blocks.ts";
@@ -84,3 +85,7 @@ export const progress = (cursor: number, acknowledged: number) => ({
   fruitlessWakes: 0,
   dueAt: new Date().toISOString(),
 });
+
+/** Sends the message that wakes a worker for a request. If SQS does not take it, the next sweep sends it. */
+export const wake = (org: number, acknowledgementId: number): Promise<void> =>
+  queue.send("acknowledgements", { organizationId: org, acknowledgementId }, { group: String(org) });

@@ -4,8 +4,7 @@ import * as table from "../../aws/table/table.ts";
 import { acknowledgementRenewalSeconds } from "../../contract/acknowledgement-timing.ts";
 import { end } from "./end.ts";
 import { type FollowLock, follow } from "./follow.ts";
-import { type AcknowledgementLock, type AcknowledgementRow, isAsRead } from "./record.ts";
-import { wake } from "./wake.ts";
+import { type AcknowledgementLock, type AcknowledgementRow, isAsRead, wake } from "./record.ts";
 
 /** A request fails when this many sweeps in a row have woken a worker in vain, which takes an hour. */
 const maximumFruitlessWakes = 12;
