@@ -266,7 +266,6 @@ describe("damage is found with its id and repaired:", () => {
     const all = await table.query<users.User>({ pk: keys.user(org, 0).pk });
     const [removed, user] = [true, false].map((is) => all.find((each) => (each.removed === true) === is));
     const address = (of: users.User | undefined) => of?.email ?? "";
-    const [entry] = await rowsOf(org, entries);
     const [ended, open] = await rowsOf(org, deliveries);
     const never = "2999-01-01T00:00:00.000Z";
 
@@ -277,8 +276,6 @@ describe("damage is found with its id and repaired:", () => {
     await table.remove(keys.signInAddress(address(user), org));
     const signIn = { organizationId: org, userId: removed?.id };
     await table.put({ ...keys.signInAddress(address(removed), org), ...signIn });
-    await damage(entries.key(org, entry?.id ?? 0), { set: { category: "alerts" } });
-    await damage(scans.key(org, scanId), { set: { newBreachesFound: 0 } });
     // The lock of a scan that is over.
     await table.put({ ...keys.scanLock(org), scanId, dueShard: `SCAN#${org % 4}`, dueAt: never });
     await damage(deliveries.key(org, ended?.id ?? 0), { set: { dueShard: "DELIVERY#0", dueAt: never } });
@@ -292,8 +289,6 @@ describe("damage is found with its id and repaired:", () => {
       "domain name 999999",
       `sign-in ${user?.id}`,
       `sign-in name ${removed?.id}`,
-      `activity entry ${entry?.id}`,
-      `scan ${scanId}`,
       `scan lock ${org}`,
       `delivery ${ended?.id}`,
       `delivery ${open?.id}`,

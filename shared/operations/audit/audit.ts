@@ -13,7 +13,7 @@ import { compareCounts } from "./counts.ts";
 import { type Difference, Inspector, type Subject } from "./inspector.ts";
 import { auditList, type Context, type Progress } from "./list.ts";
 import { compareSeverities } from "./locks.ts";
-import { deliveriesOf, emailsOf, entriesOf, findingsOf, isOpen, scansOf } from "./members.ts";
+import { deliveriesOf, emailsOf, findingsOf, isOpen } from "./members.ts";
 import { auditOrganization, compareSeats } from "./organization.ts";
 
 export type Report = {
@@ -41,16 +41,15 @@ export const audit = async (
   const findingAudit = await auditList(context, findings, findingsOf(org));
   const emailAudit = await auditList(context, emails, await emailsOf(org));
   const openScans = new Set<number>();
-  const compareScans = findingAudit.isRight ? scansOf(org) : async () => [];
   const scanAudit = await auditList(context, scans, async (members) => {
     for (const row of members) if (isOpen(row)) openScans.add(row.id);
-    return compareScans(members);
+    return [];
   });
   const lists = {
     emails: emailAudit,
     findings: findingAudit,
     scans: scanAudit,
-    activity: await auditList(context, entries, entriesOf(org)),
+    activity: await auditList(context, entries, async () => []),
     deliveries: await auditList(context, deliveries, deliveriesOf(org)),
     unwatched: await auditList(context, unwatched, async () => []),
   };

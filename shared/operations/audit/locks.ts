@@ -70,7 +70,7 @@ export const compareScanLock = async (org: number, openScans: readonly number[])
   });
 };
 
-/** Requests to change many findings; those of people cannot have done more than there was to do. */
+/** Requests to change many findings. */
 export const compareAcknowledgements = async (org: number): Promise<Problem[]> => {
   const all = await Promise.all(
     [keys.acknowledgementLock(org), keys.severityLock(org)].map((key) =>
@@ -99,7 +99,7 @@ export const compareAcknowledgements = async (org: number): Promise<Problem[]> =
   const following = running.filter((row) => purposeOf(row) === "follow");
   // Without a request it says that the severities have to be compared.
   const isWaiting = ofService !== undefined && ofService.acknowledgementId === undefined;
-  const locks = [
+  return [
     ...(await compareLockOf(
       keys.acknowledgementLock(org),
       ofPeople,
@@ -112,16 +112,6 @@ export const compareAcknowledgements = async (org: number): Promise<Problem[]> =
         )
       : await compareLockOf(key, ofService, following)),
   ];
-  const excessive = rows.flatMap((row) => {
-    const { id, matching, acknowledged } = row;
-    const soFar = acknowledged ?? (ofPeople?.acknowledgementId === id ? (ofPeople.acknowledged ?? 0) : 0);
-    // A scan may have written further findings of a breach since they were counted.
-    if (soFar <= matching || purposeOf(row) === "follow") return [];
-    const says = `it has changed ${soFar} findings, more than the ${matching} that matched`;
-    const advice = "The findings themselves are compared one by one: see whether they differ.";
-    return [{ kind: "acknowledgement", id, topic: "progress", says, advice }];
-  });
-  return [...locks, ...excessive];
 };
 
 /** Findings must have the severity of their breach, unless something is due that changes it. */

@@ -1,5 +1,4 @@
 /** Compares the members of lists with themselves and with the rows that belong to them. */
-import { entries } from "../../access/activity/activity.ts";
 import { type Delivery, deliveries } from "../../alerting/deliveries/delivery.ts";
 import { absent, asRead, condition, exists } from "../../aws/table/condition.ts";
 import { breachPartition, dueShard, keys } from "../../aws/table/keys.ts";
@@ -11,7 +10,7 @@ import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails, openAttributes, openDifferences } from "../../monitoring/emails/record.ts";
 import { ownerWordRows } from "../../monitoring/emails/search.ts";
 import * as teams from "../../monitoring/teams/team.ts";
-import { type ScanRecord, scans } from "../../scanning/record.ts";
+import { scans } from "../../scanning/record.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
 import { compareNames } from "./names.ts";
@@ -220,43 +219,6 @@ const compareOwners = async (org: number, row: Email): Promise<Problem[]> => {
 /** Whether a scan is in progress. */
 export const isOpen = (row: { group: string }): boolean =>
   ["pending", "running"].includes(scans.groupOf(row).status);
-
-/**
- * The counters of a scan that is over must be possible. It can have found more than the findings that are there now: removing an
- * e-mail deletes its findings.
- */
-export const scansOf =
-  (org: number): MembersComparison<ScanRecord> =>
-  async (members) => {
-    const counts = new Map<number | null, number>();
-    for (const block of await findings.directory(org)) {
-      for (const [group, count] of block.counts) {
-        const { scanId } = findings.groupOf({ group });
-        counts.set(scanId, (counts.get(scanId) ?? 0) + count);
-      }
-    }
-    const over = members.filter((row) => !isOpen(row));
-    return forEach(over, ({ id, ...row }) => {
-      const { newBreachesFound, scannedEmails, failedEmails, totalEmails } = row;
-      const isCompleted = scans.groupOf(row).status === "completed";
-      const holds = {
-        newBreachesFound: Math.max(newBreachesFound, counts.get(id) ?? 0),
-        totalEmails: isCompleted ? scannedEmails + failedEmails : totalEmails,
-      };
-      const reliesOn = ["group", "scannedEmails", "failedEmails"];
-      return compare({ kind: "scan", id }, { key: scans.key(org, id), row, holds, reliesOn });
-    });
-  };
-
-type Entry = NonNullable<Awaited<ReturnType<typeof entries.get>>>;
-
-export const entriesOf =
-  (org: number): MembersComparison<Entry> =>
-  (members) =>
-    forEach(members, async (row) => {
-      const { category } = row;
-      return compareGroup(entries, { org, kind: "activity entry" }, row, { category }, ["category"]);
-    });
 
 /** A delivery must be in the due index exactly while it is open. */
 export const deliveriesOf =
