@@ -1,5 +1,5 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as teamList from "../../shared/monitoring/teams/team-list.ts";
+import * as teams from "../../shared/monitoring/teams/team.ts";
 import { listTeams } from "./endpoint.ts";
 
-export const handler = serve(listTeams, ({ org, query }) => teamList.list(org, query));
+export const handler = serve(listTeams, ({ org, query }) => teams.page(org, query));

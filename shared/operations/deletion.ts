@@ -63,7 +63,6 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.domainRemoval(org, 0),
     keys.team(org, 0),
     keys.teamName(org, ""),
-    keys.teamRemoval(org, 0),
     keys.session(org, 0, ""),
     keys.apiKey(org, ""),
     keys.idempotencyKey(org, ""),

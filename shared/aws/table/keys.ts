@@ -65,8 +65,6 @@ export const keys = {
   team: (org: number, id: number): Key => ({ pk: `ORG#${org}#TEAM`, sk: padded(id) }),
   /** Keeps a name unique among the organization's teams. Holds the team's id. */
   teamName: (org: number, name: string): Key => ({ pk: `ORG#${org}#TEAM-NAME`, sk: name }),
-  /** A deleted team; due as long as e-mails are still in it. */
-  teamRemoval: (org: number, team: number): Key => ({ pk: `ORG#${org}#TEAM-REMOVAL`, sk: padded(team) }),
   user: (org: number, id: number): Key => ({ pk: `ORG#${org}#USER`, sk: padded(id) }),
   /**
    * `hash` is the SHA-256 of the secret in base64url. The secret itself is never stored. Rows of one user's
@@ -197,7 +195,6 @@ export type DueKind =
   | "DELIVERY"
   | "REMOVAL"
   | "CHANNEL-REMOVAL"
-  | "TEAM-REMOVAL"
   | "DOMAIN-REMOVAL"
   | "DELETION"
   | "DOMAIN-PROOF"
@@ -212,7 +209,6 @@ const dueShards: Record<DueKind, number> = {
   // Too rare to make an index partition hot.
   REMOVAL: 1,
   "CHANNEL-REMOVAL": 1,
-  "TEAM-REMOVAL": 1,
   "DOMAIN-REMOVAL": 1,
   DELETION: 1,
   ACKNOWLEDGEMENT: 1,

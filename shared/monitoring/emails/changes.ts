@@ -222,6 +222,7 @@ export const changeMany = async (
   const { teamId, isActive } = set;
   const team = teamId == null ? undefined : await teams.get(org, teamId);
   if (teamId != null && team === undefined) throw new Refusal("teamNotFound");
+  const existing = teamId === null ? new Set((await teams.list(org)).map(({ id }) => id)) : undefined;
   const words = [
     ...(isActive === undefined ? [] : [isActive ? "enabled" : "disabled"]),
     ...(teamId === undefined ? [] : [team === undefined ? "no team" : `team ${team.name}`]),
@@ -245,8 +246,11 @@ export const changeMany = async (
       ]);
       let room = enabledOf(billing, active, rows.length);
       return rows.map((row) => {
-        const domain = domainsById.get(emails.groupOf(row).domainId);
-        const writes = changeOf(org, row, set, domain);
+        const group = emails.groupOf(row);
+        const domain = domainsById.get(group.domainId);
+        // An e-mail of a team that was deleted is in none already.
+        const isInNone = existing?.has(group.teamId ?? 0) === false;
+        const writes = changeOf(org, row, isInNone ? { ...set, teamId: undefined } : set, domain);
         if (writes === undefined || writes.seats <= 0) return writes;
         if (domain?.verified !== true || room === 0) return undefined;
         room--;

@@ -20,6 +20,7 @@ export type EmailQuery = {
 
 /** A page, newest first; `total` counts all e-mails that match the filters. */
 type Page = { emails: ListedEmail[]; total: number };
+const nothing: Page = { emails: [], total: 0 };
 
 const attributes = [
   "createdAt",
@@ -65,14 +66,18 @@ const matches =
     (isActive === undefined || group.isActive === isActive);
 
 export const list = async (org: number, query: EmailQuery): Promise<Page> => {
-  const { limit, offset } = query;
-  const { items, total, joined } = await emails.page(org, {
-    limit,
-    offset,
-    attributes,
-    join: (groups) => referencesOf(org, groups),
-    ...(isFiltered(query) && { matches: matches(query) }),
-  });
+  const { limit, offset, teamId } = query;
+  const [{ items, total, joined }, team] = await Promise.all([
+    emails.page(org, {
+      limit,
+      offset,
+      attributes,
+      join: (groups) => referencesOf(org, groups),
+      ...(isFiltered(query) && { matches: matches(query) }),
+    }),
+    teamId === undefined ? undefined : teams.get(org, teamId),
+  ]);
+  if (teamId !== undefined && team === undefined) return nothing;
   return { emails: await shown(org, items, joined), total };
 };
 
@@ -81,7 +86,7 @@ export const list = async (org: number, query: EmailQuery): Promise<Page> => {
  * Total and filters are exact.
  */
 export const find = async (org: number, text: string, query: EmailQuery): Promise<Page> => {
-  const { limit, offset } = query;
+  const { limit, offset, teamId } = query;
   const { domainIds, emails: found } = await search.find(org, text);
   const single = found.filter(({ domainId }) => !domainIds.has(domainId));
   // Other pages are read only where their rows decide what is on this one.
@@ -103,8 +108,10 @@ export const find = async (org: number, text: string, query: EmailQuery): Promis
           matches: (group) => domainIds.has(group.domainId) && matches(query)(group),
         }),
     domains.getMany(org, [...domainIds, ...wanted.map(({ domainId }) => domainId)]),
-    teams.list(org),
+    teams.everyTeam(org),
   ]);
+  if (teamId !== undefined && !allTeams.some((team) => team.id === teamId && !teams.isRemoved(team)))
+    return nothing;
   const matching = rows.flatMap((row) =>
     row !== undefined && matches(query)(emails.groupOf(row)) ? row : [],
   );
@@ -145,7 +152,7 @@ const shown = async (org: number, rows: readonly Row[], known: References): Prom
       lastScannedAt: lastScannedAt(row, domain),
       createdAt: row.createdAt,
       domain: { id: domain.id, name: domain.name },
-      team: team === undefined ? null : { id: team.id, name: team.name },
+      team: team === undefined || teams.isRemoved(team) ? null : { id: team.id, name: team.name },
       breachCount: Object.keys(row.findings).length,
       unacknowledgedBreachCount: row.unacknowledged,
       severity: worst === undefined ? null : severityAt(worst),

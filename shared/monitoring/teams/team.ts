@@ -1,14 +1,22 @@
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import { chunk } from "../../aws/table/chunk.ts";
-import { absent, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { absent, asRead, condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { drawId } from "../../lists/blocks.ts";
+import { pageOf } from "../../lists/short-list.ts";
+import { emails } from "../emails/record.ts";
 
-export type Team = { id: number; name: string; createdAt: string };
+export type Team = {
+  id: number;
+  name: string;
+  createdAt: string;
+  /** It was deleted. E-mails may still name it, and are without a team. */
+  removedAt?: string;
+};
 
 /** Names that differ in case or in their Unicode form only are one name: in this form they are equal. */
 export const comparable = (name: string): string => name.normalize("NFKC").toLowerCase();
@@ -26,7 +34,7 @@ const insertion = (org: number, team: Team): Write => ({
 });
 
 /** For the transaction that deletes or renames the team. */
-export const releaseName = (org: number, { name }: Pick<Team, "name">): Write => ({
+const releaseName = (org: number, { name }: Pick<Team, "name">): Write => ({
   delete: nameKey(org, name),
 });
 
@@ -54,7 +62,7 @@ export const rename = (org: number, id: number, name: string, actor: Actor): Pro
       {
         update: keys.team(org, id),
         set: { name },
-        if: condition("#name = :before", { before: team.name }),
+        if: asRead({ name: team.name, removedAt: undefined }),
       },
       ...(isSame
         ? []
@@ -67,18 +75,63 @@ export const rename = (org: number, id: number, name: string, actor: Actor): Pro
     ]);
   });
 
-export const get = (org: number, id: number): Promise<Team | undefined> => table.get(keys.team(org, id));
+/** Deletes a team, which leaves its e-mails without a team. Deleting it again succeeds and is not logged. Refuses `teamNotFound`. */
+export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
+  withOptimisticRetry(async () => {
+    const team = await table.get<Team>(keys.team(org, id));
+    if (team === undefined) throw new Refusal("teamNotFound");
+    if (team.removedAt !== undefined) return;
+    const slot = await activity.slot(org);
+    await table.transact([
+      {
+        update: keys.team(org, id),
+        set: { removedAt: slot.createdAt },
+        if: asRead({ name: team.name, removedAt: undefined }),
+      },
+      releaseName(org, team),
+      ...activity.writes(org, slot, {
+        action: "team.deleted",
+        summary: `Deleted the team ${team.name}`,
+        actor,
+      }),
+    ]);
+  });
 
-/** The check, for a transaction that puts an e-mail into the team. Without it a team that is being deleted would get members. */
+export const isRemoved = ({ removedAt }: Team): boolean => removedAt !== undefined;
+
+export const get = async (org: number, id: number): Promise<Team | undefined> => {
+  const team = await table.get<Team>(keys.team(org, id));
+  return team === undefined || isRemoved(team) ? undefined : team;
+};
+
+/** The check, for a transaction that puts an e-mail into the team. */
 export const mustExist = (org: number, id: number): Write => ({
   ...isThere(org, id),
   refusal: "teamNotFound",
 });
 
 /** The same for callers who choose a team again when the check fails. */
-export const isThere = (org: number, id: number): Write => ({ check: keys.team(org, id), if: exists });
+export const isThere = (org: number, id: number): Write => ({
+  check: keys.team(org, id),
+  if: condition("attribute_exists(#pk) AND attribute_not_exists(#removedAt)"),
+});
 
-export const list = (org: number): Promise<Team[]> => table.query({ pk: keys.team(org, 0).pk });
+/** All teams, those that were deleted included. */
+export const everyTeam = (org: number): Promise<Team[]> => table.query({ pk: keys.team(org, 0).pk });
+
+export const list = async (org: number): Promise<Team[]> =>
+  (await everyTeam(org)).filter((team) => !isRemoved(team));
+
+/** A page, newest first, with how many e-mails are in each team; disabled ones count too. */
+export const page = async (
+  org: number,
+  query: { limit: number; offset: number },
+): Promise<{ teams: { id: number; name: string; emailCount: number }[]; total: number }> => {
+  const [all, directory] = await Promise.all([list(org), emails.directory(org)]);
+  const { items, total } = pageOf(all, query);
+  const emailCount = (id: number) => emails.sum(directory, (group) => group.teamId === id);
+  return { teams: items.map(({ id, name }) => ({ id, name, emailCount: emailCount(id) })), total };
+};
 
 /** How many teams one transaction creates, each with its name's claim. */
 const createdAtOnce = 40;

@@ -119,7 +119,7 @@ const compareHolder = async (
 
 export const emailsOf = async (org: number): Promise<MembersComparison<Email>> => {
   const domainIds = new Set((await domains.list(org)).map(({ id }) => id));
-  const teamIds = new Set((await teams.list(org)).map(({ id }) => id));
+  const teamIds = new Set((await teams.everyTeam(org)).map(({ id }) => id));
   return async (members) => {
     const ids = members.flatMap((row) => Object.values(row.findings));
     const named = byId(await findings.getMany(org, ids));
@@ -201,14 +201,12 @@ const compareOwnerWords = async (org: number, members: readonly Email[]): Promis
 /** An e-mail's domain must exist, and its team if it has one. */
 const compareOwners = async (org: number, row: Email): Promise<Problem[]> => {
   const { domainId, teamId } = emails.groupOf(row);
-  const [domain, team, removal, now] = await Promise.all([
+  const [domain, team, now] = await Promise.all([
     domains.get(org, domainId),
-    teamId === null ? undefined : teams.get(org, teamId),
-    teamId === null ? undefined : table.get<{ dueAt?: string }>(keys.teamRemoval(org, teamId)),
+    teamId === null ? undefined : table.get(keys.team(org, teamId)),
     emails.get(org, row.id),
   ]);
-  // The sweep still moves e-mails out of a team that was just deleted.
-  const isTeamLost = teamId !== null && team === undefined && removal?.dueAt === undefined;
+  const isTeamLost = teamId !== null && team === undefined;
   if (now === undefined || (domain !== undefined && !isTeamLost)) return [];
   const says =
     domain === undefined ? `its domain ${domainId} is not there` : `its team ${teamId} is not there`;

@@ -15,8 +15,6 @@ import { emails as emailRows } from "../../../shared/monitoring/emails/record.ts
 import { commit } from "../../../shared/monitoring/imports/commit.ts";
 import { plan } from "../../../shared/monitoring/imports/plan.ts";
 import * as teams from "../../../shared/monitoring/teams/team.ts";
-import * as teamList from "../../../shared/monitoring/teams/team-list.ts";
-import * as teamRemoval from "../../../shared/monitoring/teams/team-removal.ts";
 import { activeBilling } from "../../access/organizations/billing.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
@@ -248,7 +246,7 @@ describe("teams", () => {
   /** How many e-mails are in each team; fails unless the lists of teams and of e-mails agree. */
   const teamSizes = async (org: number): Promise<Record<string, number>> => {
     const [{ teams: listed }, { emails: page }] = await Promise.all([
-      teamList.list(org, { limit: 1000, offset: 0 }),
+      teams.page(org, { limit: 1000, offset: 0 }),
       emailList.list(org, { limit: 1000, offset: 0 }),
     ]);
     const sizes = Object.fromEntries(listed.map(({ name, emailCount }) => [name, emailCount]));
@@ -308,7 +306,7 @@ describe("teams", () => {
     before = async (transaction) => {
       if (transaction !== 2) return;
       before = () => {};
-      await teamRemoval.remove(org, id, actor);
+      await teams.remove(org, id, actor);
     };
     expect(
       await importAll(

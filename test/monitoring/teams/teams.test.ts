@@ -7,13 +7,12 @@ import { withTimeOf } from "../../../shared/aws/table/patience.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import * as domainRemovals from "../../../shared/monitoring/domains/domain-removal.ts";
+import { assign, changeMany } from "../../../shared/monitoring/emails/changes.ts";
 import * as emailsOf from "../../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import { emails } from "../../../shared/monitoring/emails/record.ts";
 import { importAll } from "../../../shared/monitoring/imports/commit.ts";
 import * as teams from "../../../shared/monitoring/teams/team.ts";
-import * as teamList from "../../../shared/monitoring/teams/team-list.ts";
-import * as teamRemovals from "../../../shared/monitoring/teams/team-removal.ts";
 import {
   createOrganization,
   invocation,
@@ -33,8 +32,6 @@ const create = async () => {
     );
   return { org, domain, add };
 };
-const inTeam = async (org: number, team: number) =>
-  emails.sum(await emails.directory(org), (group) => group.teamId === team);
 const actions = async (org: number) =>
   (await log.list(org, { limit: 100, offset: 0 }, new Date())).activity.map(({ action }) => action);
 const logged = async (org: number, action: string) =>
@@ -60,7 +57,7 @@ describe("names of teams", () => {
     await teams.rename(org, other.id, "Third", administrator);
     await teams.create(org, "other", administrator);
     expect(await logged(org, "team.updated")).toBe(2);
-    expect((await teamList.list(org, page)).total).toBe(3);
+    expect((await teams.page(org, page)).total).toBe(3);
   });
 });
 
@@ -77,71 +74,57 @@ describe("deleting a team", () => {
       team: index % 6 === 0 ? "Other" : "Team",
     }));
     await importAll(org, rows, administrator);
-    expect((await teamList.list(org, page)).teams).toEqual([
+    expect((await teams.page(org, page)).teams).toEqual([
       { id: other.id, name: "Other", emailCount: 20 },
       { id: team.id, name: "Team", emailCount: 100 },
     ]);
-    await teamRemovals.remove(org, team.id, administrator);
-    await teamRemovals.remove(org, team.id, administrator);
-    expect(await inTeam(org, team.id)).toBe(0);
-    expect(await inTeam(org, other.id)).toBe(20);
-    expect((await emailList.list(org, { ...page, teamId: team.id })).total).toBe(0);
-    expect((await emailList.list(org, page)).total).toBe(120);
+    await teams.remove(org, team.id, administrator);
+    await teams.remove(org, team.id, administrator);
+    expect((await teams.page(org, page)).teams).toEqual([{ id: other.id, name: "Other", emailCount: 20 }]);
+    for (const filter of [
+      { ...page, teamId: team.id },
+      { limit: 1, offset: 200, teamId: team.id },
+    ]) {
+      expect(await emailList.list(org, filter)).toEqual({ emails: [], total: 0 });
+      expect(await emailList.find(org, "u1", filter)).toEqual({ emails: [], total: 0 });
+    }
+    const listed = [
+      await emailList.list(org, { limit: 100, offset: 0 }),
+      await emailList.find(org, "a.example", page),
+    ];
+    for (const { emails: some, total } of listed) {
+      expect(total).toBe(120);
+      expect(new Set(some.map((email) => email.team?.name))).toEqual(new Set([undefined, "Other"]));
+    }
     expect(await logged(org, "team.deleted")).toBe(1);
-    expect(await table.get(keys.teamRemoval(org, team.id))).not.toHaveProperty("dueAt");
-    await expect(teamRemovals.remove(org, team.id + 1_000, administrator)).rejects.toMatchObject({
+    const left = (await emailList.list(org, page)).emails.find((email) => email.team === null)?.id ?? 0;
+    const taken = await changeMany(org, [left], { teamId: null }, administrator);
+    expect(taken).toEqual({ changed: 0, skipped: 1 });
+    await assign(org, left, { teamId: other.id }, administrator);
+    expect((await emailList.get(org, left)).team).toEqual({ id: other.id, name: "Other" });
+    await expect(teams.remove(org, team.id + 1_000, administrator)).rejects.toMatchObject({
       refusal: "teamNotFound",
     });
   });
 
-  test("is exact beside e-mails that are added, disabled and removed meanwhile", async () => {
+  test("leaves none in it that is added at the same time", async () => {
     const { org, add } = await create();
     const team = await teams.create(org, "Team", administrator);
-    const ids = await Promise.all(Array.from({ length: 20 }, (_, index) => add(index, team.id)));
-    const meanwhile = [
-      ...Array.from({ length: 8 }, (_, index) => add(100 + index, team.id)),
-      ...ids.slice(0, 4).map((id) => emailsOf.setActive(org, id, false, administrator)),
-    ];
-    const [removal, ...rest] = await Promise.allSettled([
-      teamRemovals.remove(org, team.id, administrator),
-      ...meanwhile,
+    const [removal, ...added] = await Promise.allSettled([
+      teams.remove(org, team.id, administrator),
+      ...Array.from({ length: 8 }, (_, index) => add(index, team.id)),
     ]);
     expect(removal.status).toBe("fulfilled");
-    for (const each of rest) {
+    for (const each of added) {
       // A busy machine gives up some of so many changes of one block.
       if (each.status === "rejected") expect(["teamNotFound", "busy"]).toContain(each.reason.refusal);
     }
-    for (let count = 0; count < 3 && (await inTeam(org, team.id)) > 0; count++) {
-      await table.update(keys.teamRemoval(org, team.id), { set: { dueAt: new Date(0).toISOString() } });
-      await sweepNow();
-    }
-    expect(await inTeam(org, team.id)).toBe(0);
+    expect((await emailList.list(org, page)).emails.every((email) => email.team === null)).toBe(true);
     await expect(add(999, team.id)).rejects.toMatchObject({ refusal: "teamNotFound" });
-  });
-
-  test.each([
-    ["after the team is gone", "TEAM-REMOVAL#0", "after"],
-    ["before the e-mails are moved", "groupKeyBefore", "before"],
-    ["after the e-mails are moved", "groupKeyBefore", "after"],
-  ] as const)("that was cut off %s is finished by the sweep", async (_, part, when) => {
-    const { org, add } = await create();
-    const team = await teams.create(org, "Team", administrator);
-    for (let index = 0; index < 5; index++) await add(index, team.id);
-    const cut = onTableRequest(part, when, async () => {
-      throw new Error("killed");
+    await expect(teams.rename(org, team.id, "Again", administrator)).rejects.toMatchObject({
+      refusal: "teamNotFound",
     });
-    await teamRemovals
-      .remove(org, team.id, administrator)
-      .catch(({ message }) => expect(message).toBe("killed"));
-    expect(cut.happened).toBe(true);
-    expect((await emailList.list(org, page)).emails.map((email) => email.team)).toEqual(Array(5).fill(null));
-    await teamRemovals.remove(org, team.id, administrator);
-    await table.update(keys.teamRemoval(org, team.id), { set: { dueAt: new Date(0).toISOString() } });
-    await sweepNow();
-    expect(await inTeam(org, team.id)).toBe(0);
-    expect((await emailList.list(org, page)).total).toBe(5);
-    expect(await logged(org, "team.deleted")).toBe(1);
-    expect(await table.get(keys.teamRemoval(org, team.id))).not.toHaveProperty("dueAt");
+    await teams.create(org, "Team", administrator);
   });
 });
 
