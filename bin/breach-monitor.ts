@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { bundleFunctions } from "../lib/bundle.ts";
-import { InvalidOption, readOptions } from "../lib/options.ts";
+import { InvalidOption, readOptions, stageName } from "../lib/options.ts";
 import { ServiceStack } from "../lib/service-stack.ts";
 
 const app = new App({
@@ -31,12 +31,8 @@ const synthesize = async (): Promise<void> => {
   );
   if (unknown !== undefined) throw new InvalidOption(`There is no option "${unknown}"`);
   const stage: string = app.node.tryGetContext("stage") ?? "production";
-  // With the longest name of a function this is the 64 characters that Lambda takes.
-  if (!/^[a-z][a-z0-9-]{0,26}$/.test(stage)) {
-    throw new InvalidOption(
-      `The stage must be 1 to 27 lower-case letters, digits and hyphens and start with a letter, not "${stage}"`,
-    );
-  }
+  const problem = stageName.safeParse(stage).error?.issues[0]?.message;
+  if (problem !== undefined) throw new InvalidOption(`The stage ${problem}, not "${stage}"`);
 
   const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
   new ServiceStack(app, `breach-monitor-${stage}`, {

@@ -11,15 +11,12 @@ import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { type ILogGroup, QueryDefinition, QueryString, type QueryStringProps } from "aws-cdk-lib/aws-logs";
 import { Subscription, SubscriptionProtocol, Topic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
-
-export const alarmSets = ["all", "minimal"] as const;
-/** `minimal`: only those that tell when the service stops working without anybody noticing. */
-export type AlarmSet = (typeof alarmSets)[number];
+import type { Options } from "./options.ts";
 
 type AlarmsProps = {
   /** What the names of alarms, saved queries and metrics begin with. */
   name: string;
-  set: AlarmSet;
+  set: Options["alarms"];
   /** Undefined: the alarms exist but notify nobody. */
   email: string | undefined;
 };
@@ -40,7 +37,7 @@ type Definition = {
 export class Alarms extends Construct {
   readonly name: string;
   private readonly topic: Topic | undefined;
-  private readonly set: AlarmSet;
+  private readonly set: Options["alarms"];
 
   constructor(scope: Construct, id: string, { name, set, email }: AlarmsProps) {
     super(scope, id);

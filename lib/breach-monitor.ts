@@ -10,10 +10,8 @@ import { queueWorkers, scheduledWorkers } from "../functions/workers.ts";
 import type { Method, Route } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { Alarms } from "./alarms.ts";
-import { readDomain } from "./api-domain.ts";
 import { addBudget } from "./budget.ts";
 import type { Bundles } from "./bundle.ts";
-import { readIdentityProvider } from "./identity-provider.ts";
 import { OnDemandWorkerFunction } from "./on-demand-worker.ts";
 import { InvalidOption, type Options, readOptions } from "./options.ts";
 import { QueueWorkerFunction } from "./queue-worker.ts";
@@ -28,7 +26,7 @@ import {
 } from "./service-function.ts";
 import { createTable, findTable } from "./table.ts";
 import { addThrottleAlarms } from "./throttle-alarms.ts";
-import type { Resources } from "./uses.ts";
+import type { IdentityProvider, Resources } from "./uses.ts";
 import { createDeadLetterQueue, WorkQueue } from "./work-queue.ts";
 import { addDeadLetterAlarm, addFailureAlarm, addSilenceAlarm } from "./worker-alarms.ts";
 
@@ -63,7 +61,7 @@ export class BreachMonitor extends Construct {
     const options = readOptions((option) => chosen[option]);
     const { alarmEmail, senderEmail, tableName } = options;
     const alarms = new Alarms(this, "Alarms", { name, set: options.alarms, email: alarmEmail });
-    if (options.monthlyBudgetDollars !== undefined)
+    if (options.monthlyBudgetDollars !== undefined && alarmEmail !== undefined)
       addBudget(this, name, options.monthlyBudgetDollars, alarmEmail);
 
     // What the functions use
@@ -72,7 +70,6 @@ export class BreachMonitor extends Construct {
     // CloudFormation cannot make an encrypted parameter. Operators make that of the HIBP key, the first function that seals the other.
     const hibpKeyParameter = `/breach-monitor/${name}/hibp-api-key`;
     const channelKeyParameter = `/breach-monitor/${name}/channel-key`;
-    const identityProvider = readIdentityProvider(name, options);
     const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {
       name: `${name}-${startScheduledScan.scheduleGroup}`,
     });
@@ -89,11 +86,11 @@ export class BreachMonitor extends Construct {
       queues,
       hibpKeyParameter,
       hibpContact: options.hibpContact,
-      limitsConcurrency: options.maximumConcurrency,
+      limitsConcurrency: options.alarms !== "minimal",
       keyGuards: options.keyGuards,
       channelKeyParameter,
       proxySecretParameter: options.trustedProxySecret,
-      identityProvider,
+      identityProvider: identityProviderOf(name, options),
       scheduleGroup,
       deadLetters,
       sender,
@@ -172,7 +169,6 @@ export class BreachMonitor extends Construct {
         refuseRoute,
         serveDashboard: createFunction("serve-dashboard", { uses: [] }),
         options,
-        domain: readDomain(options.domainName, options.certificateArn),
       },
       alarms,
     );
@@ -187,9 +183,9 @@ export class BreachMonitor extends Construct {
       ...(options.hibpContact !== undefined && { HibpContact: options.hibpContact }),
       ChannelKeyParameter: channelKeyParameter,
       ...(sender !== undefined && { SenderEmail: sender.address }),
-      ...(identityProvider !== undefined && {
-        OidcIssuer: identityProvider.issuer,
-        OidcClientSecretParameter: identityProvider.clientSecretParameter,
+      ...(resources.identityProvider !== undefined && {
+        OidcIssuer: resources.identityProvider.issuer,
+        OidcClientSecretParameter: resources.identityProvider.clientSecretParameter,
       }),
       ScheduleGroupName: scheduleGroup.ref,
       ScheduledScanFunctionArn: scheduledScan.function.functionArn,
@@ -199,6 +195,20 @@ export class BreachMonitor extends Construct {
     };
   }
 }
+
+/** Undefined if none is set up. */
+const identityProviderOf = (name: string, options: Options): IdentityProvider | undefined => {
+  const { oidcIssuer: issuer, oidcClientId: clientId } = options;
+  if (issuer === undefined || clientId === undefined) return undefined;
+  return {
+    issuer,
+    clientId,
+    name: options.oidcName ?? "single sign-on",
+    emailClaim: options.oidcEmailClaim,
+    join: options.oidcJoin,
+    clientSecretParameter: `/breach-monitor/${name}/oidc-client-secret`,
+  };
+};
 
 /** The parts of the API by the first segment of their paths. */
 const parts: readonly { name: string; routes: readonly Route[] }[] = [

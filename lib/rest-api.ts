@@ -22,7 +22,7 @@ import { Construct } from "constructs";
 import type { Route } from "../shared/contract/endpoint.ts";
 import type { Alarms } from "./alarms.ts";
 import { addApiAlarms } from "./api-alarms.ts";
-import { type ApiDomain, serveUnderDomain } from "./api-domain.ts";
+import { serveUnderDomain } from "./api-domain.ts";
 import { FunctionIntegration } from "./function-integration.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 import type { Options } from "./options.ts";
@@ -40,8 +40,6 @@ type ServiceApiProps = {
   /** Answers what is under /app, and leads there from the root. */
   serveDashboard: IFunction;
   options: Options;
-  /** A name of its own; undefined: the one that API Gateway gives it. */
-  domain: ApiDomain | undefined;
 };
 
 /** Without paths, query strings and headers, which hold ids, addresses and keys. */
@@ -108,7 +106,7 @@ export class ServiceApi extends Construct {
 
   constructor(
     scope: Construct,
-    { name, parts, authorize, refuseRoute, serveDashboard, options, domain }: ServiceApiProps,
+    { name, parts, authorize, refuseRoute, serveDashboard, options }: ServiceApiProps,
     alarms: Alarms,
   ) {
     super(scope, "Api");
@@ -222,9 +220,11 @@ export class ServiceApi extends Construct {
       );
     }
 
-    this.domainTarget = domain && serveUnderDomain(api, domain);
+    const { domainName, certificateArn } = options;
+    if (domainName !== undefined && certificateArn !== undefined)
+      this.domainTarget = serveUnderDomain(api, domainName, certificateArn);
     // Not `api.url`, which waits for the stage: functions that are told this url are a part of it.
-    const host = domain?.name ?? `${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
+    const host = domainName ?? `${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
     this.url = Fn.join("", [`https://${host}/${stageName}`]);
     addApiAlarms(api, accessLogs, authorize.logGroup, options, alarms);
     if (options.webAcl) addWebAcl(api, name);

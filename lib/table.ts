@@ -9,13 +9,13 @@ import {
 } from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
 import { breachIndex, dueIndex, timeToLive } from "../shared/aws/table/keys.ts";
-import { InvalidOption, type TableEncryptionChoice } from "./options.ts";
+import type { Options } from "./options.ts";
 
 /**
  * Creates the single table (keys: shared/aws/table/keys.ts). It outlives its stack: deleting it takes two
  * deliberate steps.
  */
-export function createTable(scope: Construct, encryption: TableEncryptionChoice): Table {
+export function createTable(scope: Construct, encryption: Options["tableEncryption"]): Table {
   const table = new Table(scope, "Table", {
     partitionKey: { name: "pk", type: AttributeType.STRING },
     sortKey: { name: "sk", type: AttributeType.STRING },
@@ -44,13 +44,8 @@ export function createTable(scope: Construct, encryption: TableEncryptionChoice)
 
 /**
  * Refers to an existing table: a restored backup, which is always a new table, or a table that a deleted
- * stack left behind. Its settings stay as they are. Throws if no table can have this name.
+ * stack left behind. Its settings stay as they are.
  */
 export function findTable(scope: Construct, tableName: string): ITable {
-  if (!/^[a-zA-Z0-9_.-]{3,255}$/.test(tableName)) {
-    throw new InvalidOption(
-      `tableName must be the name of a DynamoDB table, 3 to 255 letters, digits, "_", "-" and ".", not "${tableName}"`,
-    );
-  }
   return Table.fromTableName(scope, "Table", tableName);
 }

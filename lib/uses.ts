@@ -23,11 +23,21 @@ import {
 import type { Use } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { urlVariable } from "../shared/contract/worker.ts";
-import type { IdentityProvider } from "./identity-provider.ts";
 import type { Sender } from "./sender.ts";
 
 /** What a function may: the words of its contract, and what functions of its kind need. */
 export type Permission = Use | "dead-letters" | `receive:${QueueName}`;
+
+/** An OpenID Connect provider, as the options tell of it. */
+export type IdentityProvider = {
+  issuer: string;
+  clientId: string;
+  name: string;
+  emailClaim: string | undefined;
+  join: "member" | undefined;
+  /** The name of the parameter with this service's secret at the provider. Operators make it. */
+  clientSecretParameter: string;
+};
 
 /** The resources that functions may use. */
 export type Resources = {

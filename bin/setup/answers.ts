@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import * as z from "zod/mini";
+import { stageName } from "../../lib/options.ts";
 import { organizationName } from "../../shared/access/organizations/organization-schema.ts";
 import { domainName } from "../../shared/monitoring/domains/domain-schema.ts";
 import { refusalOf } from "../../shared/monitoring/domains/refused-names.ts";
@@ -60,11 +61,7 @@ const parseFlags = (args: string[]) => parseArgs({ args, options, strict: true }
 export const readFlags = (args: string[]): Flags | undefined => {
   const { help, app, ...flags } = parsedOrRefused(args);
   if (help) return undefined;
-  if (!/^[a-z][a-z0-9-]{0,26}$/.test(flags.stage)) {
-    throw new CommandError(
-      "--stage must be 1 to 27 lower-case letters, digits and hyphens and start with a letter.",
-    );
-  }
+  parse("stage", stageName, flags.stage);
   for (const flag of ["webhook", "api"] as const) expectUrl(flag, flags[flag]);
   if (app === undefined) return flags;
   const assembly = parsePath("app", app);

@@ -3,8 +3,6 @@ import { describe, expect, test } from "vitest";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
-import { readDomain } from "../../lib/api-domain.ts";
-import { readIdentityProvider } from "../../lib/identity-provider.ts";
 import { readOptions } from "../../lib/options.ts";
 import type { Statement } from "../../local/iam/policy.ts";
 import type { Assembly } from "../../local/template/assembly.ts";
@@ -607,8 +605,11 @@ describe("REST API", () => {
     [undefined, "arn:aws:acm:us-east-1:000000000000:certificate/1"],
     ["https://breaches.example.com", "arn:aws:acm:us-east-1:000000000000:certificate/1"],
     ["breaches.example.com", "certificate"],
-  ])("the domain %s with the certificate %s is refused", (name, certificateArn) => {
-    expect(() => readDomain(name, certificateArn)).toThrow(/^(?:domainName|certificateArn) must be/);
+  ])("the domain %s with the certificate %s is refused", (domainName, certificateArn) => {
+    const context: Record<string, unknown> = { domainName, certificateArn };
+    expect(() => readOptions((name) => context[name])).toThrow(
+      /^(?:domainName|certificateArn) (?:must be|needs)/,
+    );
   });
 });
 
@@ -634,17 +635,8 @@ describe("options", () => {
     expect(named.sort()).toEqual(using("hibp"));
   });
 
-  test("the maximum of workers can be chosen beside the alarms", () => {
-    const context: Record<string, unknown> = { alarms: "minimal", maximumConcurrency: true };
-    expect(readOptions((name) => context[name])).toMatchObject(context);
-    const uncapped: Record<string, unknown> = { maximumConcurrency: "false" };
-    const expected = { alarms: "all", maximumConcurrency: false };
-    expect(readOptions((name) => uncapped[name])).toMatchObject(expected);
-  });
-
   test.each([
     [{ hibpContact: "Ada (a)" }, 'hibpContact must be an e-mail address or an https url, not "Ada (a)"'],
-    [{ maximumConcurrency: "10" }, 'maximumConcurrency must be true or false, not "10"'],
     [{ alarms: "some" }, 'alarms must be all or minimal, not "some"'],
     [{ requestsPerSecond: "1e3" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "1e3"'],
     [{ requestsPerSecond: 10_001 }, 'requestsPerSecond must be a whole number from 1 to 10000, not "10001"'],
@@ -669,12 +661,7 @@ describe("options", () => {
     ],
     [{ tableEncryption: "none" }, 'tableEncryption must be aws-owned or aws-managed, not "none"'],
   ])("the option %o is refused", (context: Record<string, unknown>, sentence) => {
-    expect(() =>
-      readIdentityProvider(
-        "monitor",
-        readOptions((name) => context[name]),
-      ),
-    ).toThrow(sentence);
+    expect(() => readOptions((name) => context[name])).toThrow(sentence);
   });
 
   test.each(["", "proxy-secret", "/", "/a/", "//a", "/a b", "0123456789abcdef", true])(

@@ -94,7 +94,7 @@ const refusalOf = async (args: string[]): Promise<unknown> => {
 
 test.each([
   ["an unknown option", ["--organisation", "Acme"], "Unknown option '--organisation': \"npm run setup"],
-  ["a stage in capitals", ["--stage", "Production"], "--stage must be 1 to 27 lower-case letters, digits"],
+  ["a stage in capitals", ["--stage", "Production"], "--stage: must be 1 to 27 lower-case letters, digits"],
   ["a folder without an assembly", ["--app", directory], `--app: there is no manifest.json in ${directory}.`],
   ["no answers and nobody to ask", ["--yes"], "Give --organization, as there is nobody to ask."],
   ["nobody to confirm", answers.slice(0, -1), "Give --yes and every answer, as there is nobody to ask."],
