@@ -3,7 +3,7 @@
  * and none of them may have its reputation ruined by another one's mail to strangers.
  */
 import { condition, exists } from "../table/condition.ts";
-import { type Key, keys, timeToLive } from "../table/keys.ts";
+import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
 /** Copies in a UTC hour and in a UTC day. A message to three recipients is three copies. */
@@ -14,18 +14,26 @@ export const budgetUsedUp = "budget of e-mails is used up";
 
 export const defaultMailBudget: MailBudget = { hour: 500, day: 2_000 };
 
-const windowSeconds: Readonly<Record<keyof MailBudget, number>> = { hour: 3_600, day: 86_400 };
+const hourSeconds = 3_600;
+const daySeconds = 24 * hourSeconds;
 
-/** The row that counts an hour or a day, and when that begins, in epoch seconds. */
-const windowAt = (org: number, name: keyof MailBudget, time: Date): { key: Key; start: number } => {
-  const start = Math.floor(time.getTime() / 1_000 / windowSeconds[name]) * windowSeconds[name];
-  return { key: keys.limit(`ORG#${org}#MAILS#${name.toUpperCase()}`, String(start)), start };
+/** The row that counts a day, the attribute of it that counts the hour, and when both end. */
+const windowsAt = (org: number, time: Date) => {
+  const seconds = Math.floor(time.getTime() / 1_000);
+  const dayStart = seconds - (seconds % daySeconds);
+  const hour = Math.floor((seconds % daySeconds) / hourSeconds);
+  return {
+    key: keys.limit(`ORG#${org}#MAILS`, String(dayStart)),
+    hour: `hour${hour}`,
+    hourEnd: new Date((dayStart + (hour + 1) * hourSeconds) * 1_000),
+    dayEnd: new Date((dayStart + daySeconds) * 1_000),
+  };
 };
 
 /**
  * Takes copies out of the budget. Undefined when they may be sent, otherwise the end of the hour or day that
  * is used up. The first message of an hour or day fits whatever its size, unless the budget is 0. Copies are taken before they are sent, so that
- * a crash may count too many and never too few. Two write units.
+ * a crash may count too many and never too few. One write unit.
  */
 export const takeCopies = async (
   org: number,
@@ -34,40 +42,27 @@ export const takeCopies = async (
   now: Date,
 ): Promise<Date | undefined> => {
   if (copies === 0) return undefined;
-  // The hour first: what waits for the next day then takes nothing out of a day's budget.
-  for (const name of ["hour", "day"] as const) {
-    const { key, start } = windowAt(org, name, now);
-    const seconds = windowSeconds[name];
-    const end = new Date((start + seconds) * 1_000);
-    if (budget[name] === 0) return end;
-    const { written } = await table.attempt(
-      table.update(key, {
-        add: { copies },
-        setOnce: { [timeToLive]: start + 2 * seconds },
-        if: condition("attribute_not_exists(#copies) OR #copies <= :most", {
-          most: Math.max(0, budget[name] - copies),
-        }),
-      }),
-    );
-    if (written) continue;
-    if (name === "day") await giveBackCopies(org, copies, now, ["hour"]);
-    return end;
-  }
-  return undefined;
+  const { key, hour, hourEnd, dayEnd } = windowsAt(org, now);
+  if (budget.day === 0) return dayEnd;
+  if (budget.hour === 0) return hourEnd;
+  const most = { day: Math.max(0, budget.day - copies), hour: Math.max(0, budget.hour - copies) };
+  const taken = await table.attempt(
+    table.update(key, {
+      add: { day: copies, [hour]: copies },
+      setOnce: { [timeToLive]: dayEnd.getTime() / 1_000 + daySeconds },
+      if: condition(
+        `(attribute_not_exists(#day) OR #day <= :day) AND (attribute_not_exists(#${hour}) OR #${hour} <= :hour)`,
+        most,
+      ),
+    }),
+  );
+  if (taken.written) return undefined;
+  return Number(taken.failed[0]?.item?.day ?? 0) > most.day ? dayEnd : hourEnd;
 };
 
 /** Gives copies back that were taken at this time and not sent. A transaction, which recognizes its own tries. */
-export const giveBackCopies = async (
-  org: number,
-  copies: number,
-  takenAt: Date,
-  from: (keyof MailBudget)[] = ["hour", "day"],
-): Promise<void> => {
+export const giveBackCopies = async (org: number, copies: number, takenAt: Date): Promise<void> => {
   if (copies === 0) return;
-  const writes = from.map((name) => ({
-    update: windowAt(org, name, takenAt).key,
-    add: { copies: -copies },
-    if: exists,
-  }));
-  await table.attempt(table.transact(writes));
+  const { key, hour } = windowsAt(org, takenAt);
+  await table.attempt(table.transact([{ update: key, add: { day: -copies, [hour]: -copies }, if: exists }]));
 };
