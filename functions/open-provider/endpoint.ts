@@ -9,6 +9,5 @@ export const openProvider = defineEndpoint({
   status: 200,
   reply: z.object({ url: z.string() }),
   refusals: ["noProvider", "providerUnavailable", "providerSlow", "providerMalformed"],
-  attempts: true,
   uses: ["provider-setting", "dashboard-url"],
 });

@@ -1,12 +1,13 @@
 import { Logger } from "@aws-lambda-powertools/logger";
+import { attemptCookie, readAttempts } from "../../shared/access/api/attempt-cookie.ts";
 import { serve } from "../../shared/access/api/serve.ts";
 import * as provider from "../../shared/access/sign-in/provider.ts";
 import { openProvider } from "./endpoint.ts";
 
 const logger = new Logger();
 
-export const handler = serve(openProvider, async ({ attempts, keepAttempts }) => {
+export const handler = serve(openProvider, async ({ event, cookies }) => {
   const { url, secret } = await provider.begin(logger);
-  keepAttempts([secret, ...attempts]);
+  cookies.push(attemptCookie([secret, ...readAttempts(event)]));
   return { url };
 });

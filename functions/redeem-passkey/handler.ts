@@ -1,14 +1,15 @@
+import { ownOrigin } from "../../shared/access/api/credential.ts";
 import { Instead, serve } from "../../shared/access/api/serve.ts";
+import { sessionCookie } from "../../shared/access/api/session-cookie.ts";
+import { visitOf } from "../../shared/access/sessions/browser.ts";
+import * as links from "../../shared/access/sign-in/link.ts";
 import * as passkeys from "../../shared/access/sign-in/passkey.ts";
 import { redeemPasskey } from "./endpoint.ts";
 
-export const handler = serve(redeemPasskey, async ({ body, origin, setCookie, cookieSession, browser }) => {
+export const handler = serve(redeemPasskey, async ({ body, event, cookies }) => {
+  const origin = ownOrigin(event);
   if (body.answer === undefined) return new Instead({ options: await passkeys.beginSignIn(origin) });
-  const session = { replaced: cookieSession, browser };
-  const { user, organization, cookie } = await passkeys.signIn(body.answer, origin, session);
-  setCookie(cookie);
-  return {
-    user: { id: user.id, email: user.email, name: user.name, role: user.role },
-    organization: { id: organization.id, name: organization.name },
-  };
+  const signedIn = await passkeys.signIn(body.answer, origin, visitOf(event));
+  cookies.push(sessionCookie(signedIn.cookie));
+  return links.shown(signedIn);
 });

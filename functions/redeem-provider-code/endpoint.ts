@@ -33,7 +33,6 @@ export const redeemProviderCode = defineEndpoint({
     "chooseOrganization",
   ],
   cookie: "set",
-  attempts: true,
   uses: ["table:read", "table:write", "table:write:identities", "provider", "dashboard-url"],
   timeoutSeconds: 15,
 });

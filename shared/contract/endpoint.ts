@@ -103,8 +103,6 @@ export type Endpoint = {
   cookie?: "set" | "cleared";
   /** Clients may repeat the request under one `Idempotency-Key` (access/api/idempotency.ts). */
   repeatable?: true;
-  /** The handler reads and sets the secrets of attempts to sign in, which a cookie keeps (api/attempt-cookie.ts). */
-  attempts?: true;
   uses: readonly Use[];
   /** Default: 10. */
   timeoutSeconds?: number;

@@ -75,9 +75,9 @@ export const isForeignOrigin = (event: APIGatewayRequestAuthorizerEvent): boolea
 };
 
 /** The origin that the service has for the client: API Gateway lets no request through that names another host than its own. */
-export const ownOrigin = (event: Headers): string | undefined => {
-  const [host] = headerValues(event, "host");
-  return host && `${isPlainHttp() ? "http" : "https"}://${host.toLowerCase()}`;
+export const ownOrigin = (event: Headers): string => {
+  const [host = ""] = headerValues(event, "host");
+  return `${isPlainHttp() ? "http" : "https"}://${host.toLowerCase()}`;
 };
 
 const isOwn = (event: Headers, origin: string): boolean => origin.toLowerCase() === ownOrigin(event);

@@ -5,16 +5,10 @@ import { withTimeOfPeople } from "../../aws/table/patience.ts";
 import type { Endpoint, Upload } from "../../contract/endpoint.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
-import { browserOf } from "../sessions/browser.ts";
-import type { SessionName } from "../sessions/session.ts";
 import { answer, type Handler, identify, json, type Served } from "./answer.ts";
-import { attemptCookie, readAttempts } from "./attempt-cookie.ts";
-import { credentialOf, ownOrigin } from "./credential.ts";
-import { headerValues } from "./headers.ts";
 import { type Repeatable, repeatable, unrepeatable } from "./idempotency.ts";
 import * as limits from "./limits.ts";
 import type { Principal } from "./principal.ts";
-import { clearCookie, setCookie } from "./session-cookie.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
@@ -36,18 +30,10 @@ export type Call<E extends Endpoint> = {
       : Principal["actor"];
   /** The user's session, in endpoints of the dashboard. */
   session: IsUser<E> extends true ? NonNullable<Principal["session"]> : undefined;
-  /** Sets the session cookie to this value, where the contract's `cookie` is "set". */
-  setCookie: (value: string) => void;
-  /** What the request's session cookie names, which nobody has looked up, where the contract's `cookie` is "set". */
-  cookieSession: SessionName | undefined;
-  /** The secrets of the browser's attempts to sign in, where the contract has `attempts`; newest first. */
-  attempts: string[];
-  /** Sets them. */
-  keepAttempts: (secrets: readonly string[]) => void;
-  /** What the request comes from, such as "Firefox on Windows", as far as it says so. */
-  browser: string | undefined;
-  /** The service's own origin, as the client names it. */
-  origin: string;
+  /** The request as API Gateway hands it over. */
+  event: APIGatewayProxyEvent;
+  /** The reply's `Set-Cookie` headers. A handler adds to them. */
+  cookies: string[];
   /**
    * Counts the request against the endpoint's limit, and refuses `organizationLimit` beyond it; further calls
    * do nothing. For contracts whose `counted` is "by handler".
@@ -104,7 +90,7 @@ export const serve = <E extends Endpoint>(
       if (endpoint.counted !== "by handler") await count();
       const { upload } = endpoint;
       const file = upload && readUpload && (() => readUpload(event, upload));
-      const cookies = endpoint.cookie === "cleared" ? [clearCookie()] : [];
+      const cookies: string[] = [];
       const call = {
         org,
         actor,
@@ -112,14 +98,8 @@ export const serve = <E extends Endpoint>(
         repeat,
         count,
         file,
-        setCookie: (value: string) => cookies.push(setCookie(value)),
-        ...(endpoint.attempts && {
-          attempts: readAttempts(event),
-          keepAttempts: (secrets: readonly string[]) => cookies.push(attemptCookie(secrets)),
-        }),
-        ...(endpoint.cookie === "set" && { cookieSession: cookieSessionOf(event) }),
-        browser: browserOf(headerValues(event, "user-agent")[0]),
-        origin: ownOrigin(event) ?? "",
+        event,
+        cookies,
         ...event.input,
       } as unknown as Call<E>;
       let given: Given<E>;
@@ -164,11 +144,6 @@ const replayed = (endpoint: Endpoint, reply: unknown): APIGatewayProxyResult => 
   ...json(endpoint.status, endpoint.reply.parse(reply)),
   headers: { "Idempotency-Replayed": "true" },
 });
-
-const cookieSessionOf = (event: APIGatewayProxyEvent): SessionName | undefined => {
-  const credential = credentialOf(event);
-  return credential !== "none" && credential.kind === "session" ? credential : undefined;
-};
 
 const principalOf = (endpoint: Endpoint, event: Served): Partial<Principal> => {
   if (event.principal !== undefined) return event.principal;

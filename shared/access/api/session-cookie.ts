@@ -9,7 +9,7 @@ const attributes = (): string => `Path=/; HttpOnly; SameSite=Lax${isPlainHttp() 
  * The Set-Cookie header of a new session. The cookie may outlive the session, whose end the server decides; it
  * lasts as long as a session can.
  */
-export const setCookie = (value: string): string =>
+export const sessionCookie = (value: string): string =>
   `${cookieName()}=${value}; Max-Age=${30 * 24 * 60 * 60}; ${attributes()}`;
 
 /** The Set-Cookie header that makes the browser forget the session. */

@@ -1,3 +1,18 @@
+import { credentialOf } from "../api/credential.ts";
+import { type Headers, headerValues } from "../api/headers.ts";
+import type { SessionName } from "./session.ts";
+
+/** Where somebody signs in: the browser, such as "Firefox on Windows", and its session, which the new one replaces and nobody has looked up. */
+export type Visit = { browser?: string | undefined; replaced?: SessionName | undefined };
+
+export const visitOf = (event: Headers): Visit => {
+  const credential = credentialOf(event);
+  return {
+    browser: browserOf(headerValues(event, "user-agent")[0]),
+    replaced: credential !== "none" && credential.kind === "session" ? credential : undefined,
+  };
+};
+
 /** Names as people know them, by what stands in the header. Others' names stand there too, so that the order counts. */
 const browsers = [
   ["Edg", "Edge"],

@@ -9,6 +9,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { hashOf, mintLinkToken } from "../keys/secret.ts";
 import type { User } from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
+import type { Visit } from "../sessions/browser.ts";
 import * as sessions from "../sessions/session.ts";
 
 /** How long links work, in seconds. */
@@ -75,19 +76,25 @@ export const needsVoucher = ({ organization }: Membership): boolean => organizat
 export const unexpired = (now = Math.floor(Date.now() / 1000)): Condition =>
   condition("#expiresAt > :now", { now });
 
+/** `cookie`: the value of the session's. */
 export type SignedIn = Membership & { cookie: string };
+
+/** What the page is told of who has signed in. */
+export const shown = ({ user, organization: { id, name } }: Membership) => ({
+  user: { id: user.id, email: user.email, name: user.name, role: user.role },
+  organization: { id, name },
+});
 
 /**
  * Redeems a token for a session in the organization; `cookie` is the value of its cookie. Refuses `invalidLink`,
  * in the same words whatever is wrong, and `chooseOrganization`, after which the token is still good. Of several
  * that redeem one token at the same time one succeeds: the session is created in the transaction that deletes
- * the link. The same transaction ends the session `replaced`, whose cookie the new one takes the place of.
+ * the link.
  */
 export const redeem = async (
   token: string,
   organizationId?: number,
-  replaced?: sessions.SessionName,
-  browser?: string,
+  visit: Visit = {},
 ): Promise<SignedIn> => {
   const key = keys.signInLink(hashOf(token));
   const link = await table.get<Link>(key);
@@ -96,10 +103,7 @@ export const redeem = async (
   const all = await membershipsOf(link);
   const open = link.by === undefined ? all.filter((each) => !needsVoucher(each)) : all;
   const membership = choose(open, organizationId);
-  const signedIn = await enter(membership, [{ delete: key, if: unexpired(now) }], {
-    replaced,
-    browser,
-  });
+  const signedIn = await enter(membership, [{ delete: key, if: unexpired(now) }], visit);
   // Somebody else was faster, or the user has just been removed.
   if (signedIn === undefined) throw new Refusal("invalidLink");
   return signedIn;
@@ -112,14 +116,7 @@ export const redeem = async (
 export const enter = async (
   membership: Membership,
   also: readonly Write[],
-  {
-    replaced,
-    ...session
-  }: {
-    replaced?: sessions.SessionName | undefined;
-    browser?: string | undefined;
-    change?: Pick<Change, "set" | "if">;
-  },
+  { replaced, ...session }: Visit & { change?: Pick<Change, "set" | "if"> },
 ): Promise<SignedIn | undefined> => {
   const { value, writes } = await sessions.prepare(membership.organization.id, membership.user, session);
   const { written } = await table.attempt(

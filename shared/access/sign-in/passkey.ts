@@ -17,7 +17,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { notRemoved } from "../members/membership.ts";
 import type * as users from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
-import type { SessionName } from "../sessions/session.ts";
+import type { Visit } from "../sessions/browser.ts";
 import * as links from "./link.ts";
 import type { NewPasskey, PasskeyAnswer } from "./passkey-schema.ts";
 import { preparePasskeyNotice } from "./request.ts";
@@ -106,12 +106,12 @@ export const beginSignIn = async (origin: string) =>
 
 /**
  * Signs in by the answer to the options of `beginSignIn`. Refuses `passkeyUnknown`, `passkeyRefused`, `attemptUnknown` and
- * `providerRequired`. The session `replaced` ends.
+ * `providerRequired`.
  */
 export const signIn = async (
   answer: PasskeyAnswer,
   origin: string,
-  session: { replaced: SessionName | undefined; browser: string | undefined },
+  visit: Visit,
 ): Promise<links.SignedIn> => {
   const { id, response } = answer;
   const handle = Buffer.from(response.userHandle, "base64url").toString();
@@ -130,7 +130,7 @@ export const signIn = async (
   if (links.needsVoucher(membership)) throw new Refusal("providerRequired");
   const path = `passkeys.${id}`;
   const signedIn = await links.enter(membership, [use(challenge)], {
-    ...session,
+    ...visit,
     change: {
       set: { [`${path}.counter`]: found.newCounter, [`${path}.lastUsedAt`]: new Date().toISOString() },
       if: asRead({ [`${path}.counter`]: passkey.counter }),

@@ -3,7 +3,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { service } from "../activity/actor.ts";
 import * as users from "../members/user.ts";
 import * as organizations from "../organizations/organization.ts";
-import type { SessionName } from "../sessions/session.ts";
+import type { Visit } from "../sessions/browser.ts";
 import * as links from "./link.ts";
 
 /** `email` is normalized as those of users are. */
@@ -11,19 +11,12 @@ export type Identity = { email: string; name: string | null };
 
 /**
  * Signs in the user with the identity's address. A user of several organizations chooses: the refusal `chooseOrganization` has a token of
- * a link. Somebody who is a user of none becomes a member of the only organization that `findHomes` gives. Refuses `userUnknown`. The
- * session `replaced` ends.
+ * a link. Somebody who is a user of none becomes a member of the only organization that `findHomes` gives. Refuses `userUnknown`.
  */
 export const signIn = async (
   identity: Identity,
-  {
-    findHomes,
-    ...session
-  }: {
-    findHomes: () => Promise<number[]> | number[];
-    replaced: SessionName | undefined;
-    browser: string | undefined;
-  },
+  findHomes: () => Promise<number[]> | number[],
+  visit: Visit,
 ): Promise<links.SignedIn> => {
   const { email } = identity;
   const found = await links.membershipsOf({ email });
@@ -34,7 +27,7 @@ export const signIn = async (
     const { token } = await links.create({ email, by: "provider" }, links.lifetimes.link);
     throw links.chooseOrganization(memberships, { token });
   }
-  const signedIn = await links.enter(only, [], session);
+  const signedIn = await links.enter(only, [], visit);
   // Just removed.
   if (signedIn === undefined) throw new Refusal("userUnknown");
   return signedIn;

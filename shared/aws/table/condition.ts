@@ -102,9 +102,6 @@ type Expressions = {
   ExpressionAttributeValues?: Record<string, unknown>;
 };
 
-/** DynamoDB's quota for one placeholder with its `#` or `:`. Placeholders are ASCII. */
-const maxPlaceholderBytes = 255;
-
 /** Collects the names and values that the expressions of one request refer to. */
 export class Placeholders {
   readonly names: Record<string, string> = {};
@@ -114,7 +111,8 @@ export class Placeholders {
     return path
       .split(".")
       .map((segment) => {
-        const alias = /^\w+$/.test(segment) ? `#${segment}` : `#c${this.#count()}`;
+        // Names of entries of maps have any length and characters.
+        const alias = /^\w{1,50}$/.test(segment) ? `#${segment}` : `#c${this.#count()}`;
         this.names[alias] = segment;
         return alias;
       })
@@ -139,18 +137,8 @@ export class Placeholders {
     return given.expression;
   }
 
-  /**
-   * The request fields. DynamoDB refuses empty maps, so that these are left out. Throws for placeholders that
-   * are too long: DynamoDB refuses them, but some local engines do not.
-   */
+  /** The request fields. DynamoDB refuses empty maps, so that these are left out. */
   fields(): Pick<Expressions, "ExpressionAttributeNames" | "ExpressionAttributeValues"> {
-    const aliases = Object.keys({ ...this.names, ...this.values });
-    const tooLong = aliases.find((alias) => alias.length > maxPlaceholderBytes);
-    if (tooLong !== undefined) {
-      throw new Error(
-        `A placeholder is longer than ${maxPlaceholderBytes} bytes, shorten its name: ${tooLong}`,
-      );
-    }
     return {
       ...(Object.keys(this.names).length > 0 && { ExpressionAttributeNames: this.names }),
       ...(Object.keys(this.values).length > 0 && { ExpressionAttributeValues: this.values }),

@@ -55,9 +55,9 @@ describe("a link", () => {
       if (/^TransactWrite/.test(commandName ?? "") && transactions.push(sent) === 1) throw new Error("died");
       return next(sent);
     });
-    await expect(links.redeem(token, undefined, replaced)).rejects.toThrow("died");
+    await expect(links.redeem(token, undefined, { replaced })).rejects.toThrow("died");
     expect((await sessions.list(org, new Date())).map(({ id }) => id)).toEqual([session.id]);
-    await links.redeem(token, undefined, replaced);
+    await links.redeem(token, undefined, { replaced });
     restore();
     expect(transactions).toHaveLength(2);
     const left = await sessions.list(org, new Date());
