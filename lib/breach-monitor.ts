@@ -12,11 +12,8 @@ import type { QueueName } from "../shared/contract/messages.ts";
 import { Alarms } from "./alarms.ts";
 import { addBudget } from "./budget.ts";
 import type { Bundles } from "./bundle.ts";
-import { OnDemandWorkerFunction } from "./on-demand-worker.ts";
 import { InvalidOption, type Options, readOptions } from "./options.ts";
-import { QueueWorkerFunction } from "./queue-worker.ts";
 import { ServiceApi } from "./rest-api.ts";
-import { ScheduledWorkerFunction } from "./scheduled-worker.ts";
 import { createSender } from "./sender.ts";
 import {
   createLogGroup,
@@ -25,10 +22,10 @@ import {
   type ServiceFunctionProps,
 } from "./service-function.ts";
 import { createTable, findTable } from "./table.ts";
-import { addThrottleAlarms } from "./throttle-alarms.ts";
 import type { IdentityProvider, Resources } from "./uses.ts";
 import { createDeadLetterQueue, WorkQueue } from "./work-queue.ts";
-import { addDeadLetterAlarm, addFailureAlarm, addSilenceAlarm } from "./worker-alarms.ts";
+import { addDeadLetterAlarm, addFailureAlarm, addSilenceAlarm, addThrottleAlarms } from "./worker-alarms.ts";
+import { OnDemandWorkerFunction, QueueWorkerFunction, ScheduledWorkerFunction } from "./workers.ts";
 
 export type BreachMonitorProps = Partial<Options> & {
   /** Of `bundleFunctions`. */

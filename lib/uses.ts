@@ -125,6 +125,37 @@ export function grantOf(
   const parameterArn = (name: string): string =>
     Stack.of(scheduleGroup).formatArn({ service: "ssm", resource: "parameter", resourceName: name.slice(1) });
   const environment = { TABLE_NAME: table.tableName };
+  const indexed = ({ name }: { name: string }): Grant => ({
+    actions: ["dynamodb:Query"],
+    resources: [`${table.tableArn}/index/${name}`],
+    environment,
+  });
+  const updates = (patterns: readonly string[], attributes?: readonly string[]): Grant => ({
+    actions: ["dynamodb:UpdateItem"],
+    resources: [table.tableArn],
+    conditions: {
+      ...onKeys("StringLike", patterns),
+      ...(attributes && onAttributes("StringEquals", attributes)),
+    },
+    environment,
+  });
+  // A transaction needs the action of each of its writes.
+  const writes = (conditions: NonNullable<Grant["conditions"]>): Grant => ({
+    actions: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
+    resources: [table.tableArn],
+    conditions,
+    environment,
+  });
+  const secret = (name: string, variables: Record<string, string>): Grant => ({
+    actions: ["ssm:GetParameter"],
+    resources: [parameterArn(name)],
+    environment: variables,
+  });
+  const variables = (environment: Record<string, string>): Grant => ({
+    actions: [],
+    resources: [],
+    environment,
+  });
   const [word, name] = permission.split(":") as [string, QueueName];
   if (word === "queue") {
     const { queueArn, queueUrl } = queues[name];
@@ -163,33 +194,22 @@ export function grantOf(
         environment,
       };
     case "table:write":
-      // A transaction needs the action of each of its writes.
-      return {
-        actions: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
-        resources: [table.tableArn],
-        conditions: {
-          ...(keyGuards && onKeys("StringNotLike", without(permissions, guardedPartitions))),
-          ...onAttributes("StringNotEquals", attributesOfOperators),
-        },
-        environment,
-      };
+      return writes({
+        ...(keyGuards && onKeys("StringNotLike", without(permissions, guardedPartitions))),
+        ...onAttributes("StringNotEquals", attributesOfOperators),
+      });
     case "table:check:domains": {
       // Should IAM see the keys of a whole transaction for each of its writes, "table:write" would refuse transactions that check a
       // domain. By their attributes these are told apart from transactions that verify one.
       if (!keyGuards) return undefined;
       const guarded = without([...permissions, "table:write:domains"], guardedPartitions);
       const conditions = onKeys("StringNotLike", guarded);
-      return {
-        actions: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
-        resources: [table.tableArn],
-        conditions: {
-          ...conditions,
-          "ForAnyValue:StringLike": { "dynamodb:LeadingKeys": [...emailPartitions] },
-          ...onAttributes("StringNotEquals", [...attributesOfOperators, ...attributesOfVerification]),
-          Null: { ...conditions.Null, "dynamodb:Attributes": "false" },
-        },
-        environment: {},
-      };
+      return writes({
+        ...conditions,
+        "ForAnyValue:StringLike": { "dynamodb:LeadingKeys": [...emailPartitions] },
+        ...onAttributes("StringNotEquals", [...attributesOfOperators, ...attributesOfVerification]),
+        Null: { ...conditions.Null, "dynamodb:Attributes": "false" },
+      });
     }
     case "table:write:identities":
     case "table:write:organizations":
@@ -199,44 +219,15 @@ export function grantOf(
       // of several kinds, should IAM see their keys together.
       return undefined;
     case "table:limits":
-      return {
-        actions: ["dynamodb:UpdateItem"],
-        resources: [table.tableArn],
-        conditions: onKeys("StringLike", [keys.limit("*", "").pk]),
-        environment,
-      };
+      return updates([keys.limit("*", "").pk]);
     case "table:credentials":
-      return {
-        actions: ["dynamodb:UpdateItem"],
-        resources: [table.tableArn],
-        conditions: {
-          ...onKeys("StringLike", credentialPartitions),
-          ...onAttributes("StringEquals", attributesOfUse),
-        },
-        environment,
-      };
+      return updates(credentialPartitions, attributesOfUse);
     case "table:recipients":
-      return {
-        actions: ["dynamodb:UpdateItem"],
-        resources: [table.tableArn],
-        conditions: {
-          ...onKeys("StringLike", recipientPartitions),
-          ...onAttributes("StringEquals", attributesOfConsent),
-        },
-        environment,
-      };
+      return updates(recipientPartitions, attributesOfConsent);
     case "table:due-index":
-      return {
-        actions: ["dynamodb:Query"],
-        resources: [`${table.tableArn}/index/${dueIndex.name}`],
-        environment,
-      };
+      return indexed(dueIndex);
     case "table:breach-index":
-      return {
-        actions: ["dynamodb:Query"],
-        resources: [`${table.tableArn}/index/${breachIndex.name}`],
-        environment,
-      };
+      return indexed(breachIndex);
     case "schedules": {
       const { functionArn } = required(scheduledScan);
       return {
@@ -268,14 +259,10 @@ export function grantOf(
       };
     }
     case "hibp":
-      return {
-        actions: ["ssm:GetParameter"],
-        resources: [parameterArn(hibpKeyParameter)],
-        environment: {
-          HIBP_API_KEY_PARAMETER: hibpKeyParameter,
-          ...(hibpContact !== undefined && { HIBP_CONTACT: hibpContact }),
-        },
-      };
+      return secret(hibpKeyParameter, {
+        HIBP_API_KEY_PARAMETER: hibpKeyParameter,
+        ...(hibpContact !== undefined && { HIBP_CONTACT: hibpContact }),
+      });
     case "channel-key":
       return {
         actions: ["ssm:GetParameter", "ssm:PutParameter"],
@@ -287,32 +274,23 @@ export function grantOf(
     case "proxy-secret":
       return proxySecretParameter === undefined
         ? undefined
-        : {
-            actions: ["ssm:GetParameter"],
-            resources: [parameterArn(proxySecretParameter)],
-            environment: { TRUSTED_PROXY_SECRET_PARAMETER: proxySecretParameter },
-          };
+        : secret(proxySecretParameter, { TRUSTED_PROXY_SECRET_PARAMETER: proxySecretParameter });
     case "provider-setting":
-      return identityProvider && { actions: [], resources: [], environment: settingOf(identityProvider) };
-    case "provider":
-      return (
-        identityProvider && {
-          actions: ["ssm:GetParameter"],
-          resources: [parameterArn(identityProvider.clientSecretParameter)],
-          environment: {
-            ...settingOf(identityProvider),
-            OIDC_CLIENT_SECRET_PARAMETER: identityProvider.clientSecretParameter,
-            ...(identityProvider.emailClaim !== undefined && {
-              OIDC_EMAIL_CLAIM: identityProvider.emailClaim,
-            }),
-            ...(identityProvider.join !== undefined && { OIDC_JOIN: identityProvider.join }),
-          },
-        }
-      );
+      return identityProvider && variables(settingOf(identityProvider));
+    case "provider": {
+      if (identityProvider === undefined) return undefined;
+      const { clientSecretParameter, emailClaim, join } = identityProvider;
+      return secret(clientSecretParameter, {
+        ...settingOf(identityProvider),
+        OIDC_CLIENT_SECRET_PARAMETER: clientSecretParameter,
+        ...(emailClaim !== undefined && { OIDC_EMAIL_CLAIM: emailClaim }),
+        ...(join !== undefined && { OIDC_JOIN: join }),
+      });
+    }
     case "dashboard-url":
-      return { actions: [], resources: [], environment: { DASHBOARD_URL: dashboardUrl } };
+      return variables({ DASHBOARD_URL: dashboardUrl });
     case "mail-setting":
-      return sender && { actions: [], resources: [], environment: { SENDER_EMAIL: sender.address } };
+      return sender && variables({ SENDER_EMAIL: sender.address });
     case "email":
       return sender && sending(sender);
     case "email-confirmation": {
