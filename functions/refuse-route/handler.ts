@@ -1,4 +1,4 @@
-import { refuseAll } from "../../shared/access/api/refuse.ts";
+import { refuseAll } from "../../shared/access/api/answer.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
 
 /**

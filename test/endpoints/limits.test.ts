@@ -1,7 +1,7 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { describe, expect, test } from "vitest";
 import { admitAnyone, authenticate, authenticateDashboard } from "../../shared/access/api/authenticate.ts";
-import { countAddress, countOrganization } from "../../shared/access/api/limits.ts";
+import { countMinute, countOrganization } from "../../shared/access/api/limits.ts";
 import { hashOf } from "../../shared/access/keys/secret.ts";
 import { keys, timeToLive } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -283,7 +283,7 @@ describe("a window", () => {
   test("is the UTC minute for addresses", async () => {
     const { id } = await createOrganization();
     const at = async (time: string) =>
-      (await countAddress("ADDRESS", `test-${id}`, new Date(`2100-01-01T${time}Z`))).refusedSeconds;
+      (await countMinute("ADDRESS", `test-${id}`, new Date(`2100-01-01T${time}Z`))).refusedSeconds;
     const within = await Promise.all(times(105, () => at("10:00:30.000")));
     expect(within.filter((seconds) => seconds === 0)).toHaveLength(100);
     expect(within.filter((seconds) => seconds === 30)).toHaveLength(5);

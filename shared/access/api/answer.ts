@@ -1,6 +1,6 @@
 /** The middleware of every API handler: identifies who a request is from; answers, logs and refuses it. */
 import { Logger } from "@aws-lambda-powertools/logger";
-import type middy from "@middy/core";
+import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { Refusal, replyTo } from "../../contract/errors.ts";
@@ -76,6 +76,15 @@ export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => 
       finish(event, request.response);
     },
   };
+};
+
+/** Makes a Lambda handler that refuses every request; `refuse` throws the refusal. */
+export const refuseAll = (refuse: (event: APIGatewayProxyEvent) => never): Handler => {
+  const chain = middy<Served, APIGatewayProxyResult>()
+    .use(answer())
+    .use(identify())
+    .handler(async (event) => refuse(event));
+  return (event, context) => chain(event, context);
 };
 
 const everyHeader = (requestId = ""): Record<string, string> => ({

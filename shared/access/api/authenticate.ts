@@ -37,7 +37,7 @@ export const authenticate = async (
 
   const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
   const [ofAddress, ofKey, identified] = await Promise.all([
-    limits.countAddress("ADDRESS", address, now),
+    limits.countMinute("ADDRESS", address, now),
     keyHash === undefined ? undefined : limits.countKey(keyHash, now),
     credential === "none" ? nobody : identify(credential, now),
   ]);
@@ -85,7 +85,7 @@ export const authenticateDashboard = async (
   // An address over its limit may only guess: cookies that it makes up are read, but not counted.
   const isGuess = limits.secondsRefused("DASHBOARD", addressOf(event), now) > 0;
   const [counted, identified] = await Promise.all([
-    isGuess ? undefined : limits.countSession(credential.hash, now),
+    isGuess ? undefined : limits.countMinute("SESSION", credential.hash, now),
     identify(credential, now),
   ]);
   const { valid } = identified;
@@ -95,7 +95,7 @@ export const authenticateDashboard = async (
       ? refuse(credential, identified, "addressLimit", addressSeconds)
       : refuse(credential, identified, "unauthenticated");
   }
-  const session = counted ?? (await limits.countSession(credential.hash, now));
+  const session = counted ?? (await limits.countMinute("SESSION", credential.hash, now));
   if (session.refusedSeconds > 0)
     return refuse(credential, identified, "sessionLimit", session.refusedSeconds);
   if (!isOwnOrigin(event)) return refuse(credential, identified, "foreignOrigin");
@@ -122,7 +122,7 @@ export const admitAnyone = async (
 const countAddress = async (event: APIGatewayRequestAuthorizerEvent, now: Date): Promise<number> => {
   const address = addressOf(event);
   const seconds = limits.secondsRefused("DASHBOARD", address, now);
-  return seconds > 0 ? seconds : (await limits.countAddress("DASHBOARD", address, now)).refusedSeconds;
+  return seconds > 0 ? seconds : (await limits.countMinute("DASHBOARD", address, now)).refusedSeconds;
 };
 
 /** What the request's address counts as. */

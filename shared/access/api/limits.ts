@@ -52,20 +52,18 @@ type Counter = "ADDRESS" | "DASHBOARD" | "KEY" | "SESSION";
 
 const subjectOf = (counter: Counter, name: string): string => `${counter}#${name}`;
 
-const countMinute = async (counter: Counter, name: string, limit: number, now: Date): Promise<Counted> => {
+/** Counts a request of a source address, or of the session with this hash. */
+export const countMinute = async (
+  counter: Exclude<Counter, "KEY">,
+  name: string,
+  now: Date,
+): Promise<Counted> => {
   const subject = subjectOf(counter, name);
+  const limit = counter === "SESSION" ? perMinute.session : perMinute.address;
   const counted = await count(subject, limit, 60, now);
   if (counted.refusedSeconds > 0) rememberRefused(subject, windowAt(now, 60));
   return counted;
 };
-
-/** Counts a request of a source address. */
-export const countAddress = (part: "ADDRESS" | "DASHBOARD", address: string, now: Date): Promise<Counted> =>
-  countMinute(part, address, perMinute.address, now);
-
-/** Counts a request of the session with this hash. */
-export const countSession = (hash: string, now: Date): Promise<Counted> =>
-  countMinute("SESSION", hash, perMinute.session, now);
 
 /**
  * Subjects over their limit, of the latest window that this instance saw. Counts never fall within a window, but for those of

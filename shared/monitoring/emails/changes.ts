@@ -2,8 +2,7 @@
 import type { Action } from "../../access/activity/actions.ts";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import { seats } from "../../access/billing/billing.ts";
-import { activeCount, enabledOf } from "../../access/billing/quote.ts";
+import { activeCount, enabledOf, seats } from "../../access/billing/billing.ts";
 import * as organizations from "../../access/organizations/organization.ts";
 import { TransactionBudget } from "../../aws/table/budget.ts";
 import { allOf, asRead, condition, type Write } from "../../aws/table/condition.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../access/activity/actor.ts";
-import { activeCount, enabledOf } from "../../access/billing/quote.ts";
+import { activeCount, enabledOf } from "../../access/billing/billing.ts";
 import { absent } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { Refusal } from "../../contract/errors.ts";

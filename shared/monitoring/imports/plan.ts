@@ -1,4 +1,4 @@
-import { activeCount, quoteFor } from "../../access/billing/quote.ts";
+import { activeCount, quoteFor } from "../../access/billing/billing.ts";
 import * as organizations from "../../access/organizations/organization.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
-import { activeCount } from "../../../shared/access/billing/quote.ts";
+import { activeCount } from "../../../shared/access/billing/billing.ts";
 import { removeMany } from "../../../shared/findings/email-removal.ts";
 import { changeMany } from "../../../shared/monitoring/emails/changes.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { entries } from "../../../shared/access/activity/activity.ts";
 import type { Actor } from "../../../shared/access/activity/actor.ts";
-import { activeCount } from "../../../shared/access/billing/quote.ts";
+import { activeCount } from "../../../shared/access/billing/billing.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { chunk } from "../../../shared/aws/table/chunk.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { enabledOf, quoteFor } from "../../../shared/access/billing/quote.ts";
+import { enabledOf, quoteFor } from "../../../shared/access/billing/billing.ts";
 
 const count = fc.integer({ min: 0, max: 2000 });
 const billing = fc.record({
