@@ -6,7 +6,7 @@ import type { ApiKey } from "../../shared/access/keys/api-key.ts";
 import { hashOf, previewOf } from "../../shared/access/keys/secret.ts";
 import type { User } from "../../shared/access/members/user.ts";
 import type { Organization } from "../../shared/access/organizations/organization.ts";
-import { expiry, type Session } from "../../shared/access/sessions/last-use.ts";
+import { expiry, type Session } from "../../shared/access/sessions/session.ts";
 import { type CounterKind, keys } from "../../shared/aws/table/keys.ts";
 import type { Domain } from "../../shared/monitoring/domains/domain-row.ts";
 import { newProofToken } from "../../shared/monitoring/domains/proof-record.ts";

@@ -3,8 +3,6 @@ import { commands } from "./commands.ts";
 
 const generalFlags = "[--json] [--port N | --stack NAME]";
 
-const lineWidth = 110;
-
 /**
  * The usage of all commands whose names begin with the words, such as `org` or `org create`; undefined if
  * there are none.
@@ -19,8 +17,7 @@ export const help = (words: string): string | undefined => {
     return `Usage: npm run admin -- ${name} [--flag value]...\n\n${command.about}\n\n${flags}`;
   }
   const list = found.map(
-    ([name, command]) =>
-      `${wrapped([`  ${name}`, ...flagsOf(command)])}\n${wrapped([" ".repeat(5), ...command.about.split(" ")])}\n`,
+    ([name, command]) => `  ${[name, ...flagsOf(command)].join(" ")}\n      ${command.about}\n`,
   );
   return `Usage: npm run admin -- <noun> <verb> [--flag value]... ${generalFlags}\n\n${list.join("\n")}`;
 };
@@ -33,15 +30,3 @@ const flagsOf = ({ flags }: Command): string[] =>
 /** A flag and a placeholder for its value: `--name NAME`. */
 export const written = (flag: string, kind: string): string =>
   [`--${flag}`, ...kind.split(" ").slice(1)].join(" ");
-
-/** Breaks words into lines of at most `lineWidth`; continued lines are indented. */
-const wrapped = (words: readonly string[]): string => {
-  const lines: string[] = [];
-  for (const word of words) {
-    const line = lines.at(-1);
-    if (line !== undefined && line.length + 1 + word.length <= lineWidth)
-      lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(line === undefined ? word : `      ${word}`);
-  }
-  return lines.join("\n");
-};

@@ -46,7 +46,6 @@ export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
         description: { 200: "Done", 201: "Created", 202: "Accepted", 303: "The page" }[endpoint.status],
         headers: { ...headersOf(endpoint.status), ...cookieHeader(endpoint), ...locationHeader(endpoint) },
         content: content(endpoint.reply, "output"),
-        ...linksOf(route, routes),
       },
       ...refusalReplies(refusedBy(method, endpoint), part.name),
     },
@@ -87,21 +86,6 @@ const tagOf = ({ path }: Route, { tags }: Part): string => {
   const [, tag = ""] = path.split("/");
   if (!(tag in tags)) throw new Error(`The OpenAPI document has no tag for ${path}`);
   return tag;
-};
-
-/** Links from a reply with a new id to the operations that take this id. */
-const linksOf = ({ path, endpoint }: Route, routes: readonly Route[]): Json => {
-  if (endpoint.status === 200 || !("id" in endpoint.reply.shape)) return {};
-  const next = routes.filter(
-    (other) =>
-      (other.path === path && other.endpoint.query && "id" in other.endpoint.query.shape) ||
-      other.path === `${path}/{id}`,
-  );
-  const links = next.map(({ name }) => [
-    camelCase(name),
-    { operationId: camelCase(name), parameters: { id: "$response.body#/id" } },
-  ]);
-  return { links: Object.fromEntries(links) };
 };
 
 const limitOf = (route: Route, routes: readonly Route[]): string | undefined => {

@@ -8,7 +8,7 @@ import * as links from "../../shared/access/sign-in/link.ts";
 import * as provider from "../../shared/access/sign-in/provider.ts";
 import { signIn } from "../../shared/access/sign-in/single-sign-on.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
-import { verifiedFor } from "../../shared/monitoring/domains/verified-for.ts";
+import { verifiedFor } from "../../shared/monitoring/domains/domain-list.ts";
 import { domainOf, emailAddress } from "../../shared/monitoring/emails/email-schema.ts";
 import { redeemProviderCode } from "./endpoint.ts";
 

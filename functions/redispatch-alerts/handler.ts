@@ -1,4 +1,4 @@
 import { redispatch } from "../../shared/alerting/deliveries/redispatch.ts";
-import { scheduled } from "../../shared/aws/queue/scheduled.ts";
+import { scheduled } from "../../shared/aws/queue/consume.ts";
 
 export const handler = scheduled((_, invocation) => redispatch(invocation));

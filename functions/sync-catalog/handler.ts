@@ -1,5 +1,4 @@
-import type { Invocation } from "../../shared/aws/queue/consume.ts";
-import { scheduled } from "../../shared/aws/queue/scheduled.ts";
+import { type Invocation, scheduled } from "../../shared/aws/queue/consume.ts";
 import { announce } from "../../shared/findings/acknowledgements/follow.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import { latestBreach, UpstreamFailure } from "../../shared/monitoring/hibp/hibp.ts";

@@ -6,7 +6,7 @@ import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions
 import { readOptions } from "../../lib/options.ts";
 import type { Statement } from "../../local/iam/policy.ts";
 import type { Assembly } from "../../local/template/assembly.ts";
-import { retryDelaySeconds } from "../../shared/aws/queue/retry-delay.ts";
+import { retryDelaySeconds } from "../../shared/aws/queue/consume.ts";
 import { perMinute } from "../../shared/contract/limits.ts";
 import { messages } from "../../shared/contract/messages.ts";
 import {

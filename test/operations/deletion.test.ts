@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import { type Key, keys } from "../../shared/aws/table/keys.ts";
-import { scanPages } from "../../shared/aws/table/scan.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import * as deletion from "../../shared/operations/deletion.ts";
@@ -51,7 +50,7 @@ const rowsOf = (org: number): Key[] => {
 
 const storedOf = async (org: number): Promise<string[]> => {
   const stored: string[] = [];
-  for await (const page of scanPages()) {
+  for await (const page of table.scanPages()) {
     const own = page.filter(({ pk }) => `${pk}#`.startsWith(`ORG#${org}#`));
     stored.push(...own.map(({ pk, sk }) => `${pk} ${sk}`));
   }

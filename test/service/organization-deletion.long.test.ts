@@ -5,7 +5,6 @@ import { connect, type Stack } from "../../bin/admin/connect.ts";
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
 import type { LocalService } from "../../local/harness/service.ts";
 import { type Key, keys } from "../../shared/aws/table/keys.ts";
-import { scanPages } from "../../shared/aws/table/scan.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { secondsAfter } from "../../shared/contract/alert-timing.ts";
 import * as deletion from "../../shared/operations/deletion.ts";
@@ -96,7 +95,7 @@ const isKept = ({ pk }: Key): boolean => pk.startsWith("LIMIT#") || pk === "OPER
 
 const readTable = async (): Promise<Key[]> => {
   const rows: Key[] = [];
-  for await (const page of scanPages()) rows.push(...page);
+  for await (const page of table.scanPages()) rows.push(...page);
   return rows;
 };
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import type { LocalService } from "../../local/harness/service.ts";
 import type { Item } from "../../shared/aws/table/condition.ts";
-import { scanPages } from "../../shared/aws/table/scan.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { find } from "../../shared/monitoring/emails/email-list.ts";
 import { list } from "../../shared/monitoring/unwatched/unwatched-list.ts";
 import { mentionOf } from "../../shared/operations/personal-data/mention.ts";
@@ -76,7 +76,7 @@ afterAll(async () => {
 
 const rowsOf = async (org: number): Promise<Item[]> => {
   const rows: Item[] = [];
-  for await (const page of scanPages())
+  for await (const page of table.scanPages())
     rows.push(...page.filter(({ pk }) => `${pk}#`.startsWith(`ORG#${org}#`)));
   return rows;
 };
@@ -232,7 +232,7 @@ describe("erase", () => {
     }
     expect(deaths).toBeGreaterThan(3);
     const { isIn } = mentionOf(address);
-    for await (const page of scanPages()) {
+    for await (const page of table.scanPages()) {
       expect(page.filter(({ pk, sk, ...rest }) => isIn(rest) || isIn(pk.split("#")) || isIn(sk))).toEqual([]);
     }
     for (const { id: org, api } of [organization, other]) {

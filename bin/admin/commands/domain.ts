@@ -1,10 +1,9 @@
 import * as table from "../../../shared/aws/table/table.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
-import { noSearchOfDomain } from "../../../shared/monitoring/domains/domain-list.ts";
+import { noSearchOfDomain, verifiedFor } from "../../../shared/monitoring/domains/domain-list.ts";
 import { domainName } from "../../../shared/monitoring/domains/domain-schema.ts";
 import { provenDomain } from "../../../shared/monitoring/domains/proof-record.ts";
 import { refusalOf } from "../../../shared/monitoring/domains/refused-names.ts";
-import { verifiedFor } from "../../../shared/monitoring/domains/verified-for.ts";
 import {
   type Coverage,
   noSearchInWords,

@@ -5,10 +5,20 @@ import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as activity from "../activity/activity.ts";
 import type { Actor } from "../activity/actor.ts";
-import type { ApiKey } from "../sessions/last-use.ts";
 import { hashOf, mintApiKey, previewOf } from "./secret.ts";
 
-export type { ApiKey } from "../sessions/last-use.ts";
+export type ApiKey = {
+  id: number;
+  label: string;
+  createdAt: string;
+  revokedAt: string | null;
+  /** How the key begins. */
+  preview: string;
+  /** The user who created it; absent when the command line did. */
+  createdBy?: { id: number; label: string };
+  /** Exact to the hour; absent before the first use. */
+  lastUsedAt?: string;
+};
 
 /** A key as it is listed. */
 export type ListedKey = Required<Omit<ApiKey, "createdBy" | "lastUsedAt">> & {

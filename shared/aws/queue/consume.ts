@@ -4,7 +4,6 @@ import { type Message, messages, type QueueName } from "../../contract/messages.
 import { requireKnown, versionAttribute } from "../../contract/version.ts";
 import { withTimeOf } from "../table/patience.ts";
 import * as source from "./queue.ts";
-import { retryDelaySeconds } from "./retry-delay.ts";
 
 /** What a worker is told about its invocation. `remainingSeconds`: until Lambda ends it. */
 export type Invocation = { logger: Logger; remainingSeconds: () => number };
@@ -19,7 +18,7 @@ export const messageOf = <Q extends QueueName>(queue: Q, text: string): Message<
 /**
  * Makes the Lambda handler of a queue's worker, which parses each message by its schema and handles it. An
  * error is logged and fails the invocation: the function's alarm counts it, and SQS delivers the message
- * again soon (retry-delay.ts), until its last receive.
+ * again soon (`retryDelaySeconds`), until its last receive.
  */
 export const consume = <Q extends QueueName>(
   queue: Q,
@@ -69,3 +68,33 @@ const retrySoon = async ({ receiptHandle, attributes }: source.Received, logger:
     logger.warn("message could not be shown again soon", { error: error as Error });
   }
 };
+
+/** The longest delay after the first receive, which doubles with each further one. */
+const firstDelaySeconds = 60;
+const longestDelaySeconds = 600;
+
+/**
+ * How long a message stays hidden after a worker has failed at it: 30 to 60 seconds after its first receive,
+ * and 5 to 10 minutes in the end. Random, so that messages that failed together do not return together.
+ */
+export const retryDelaySeconds = (receives: number): number => {
+  const longest = Math.min(longestDelaySeconds, firstDelaySeconds * 2 ** (receives - 1));
+  return Math.round((longest * (1 + Math.random())) / 2);
+};
+
+/**
+ * Makes the Lambda handler of a worker that a schedule invokes. An error is logged and fails the invocation.
+ */
+export const scheduled =
+  <Input>(run: (input: Input, invocation: Invocation) => Promise<void>) =>
+  async (input: Input, context: Context): Promise<void> => {
+    const invocation = invocationOf(context);
+    try {
+      // Schedules of organizations were made by this release or by any other; those of the stack have no version.
+      requireKnown("message", (input as { [versionAttribute]?: unknown } | undefined)?.[versionAttribute]);
+      await withTimeOf(context.getRemainingTimeInMillis(), () => run(input, invocation));
+    } catch (error) {
+      invocation.logger.error("scheduled work failed", { error: error as Error });
+      throw error;
+    }
+  };

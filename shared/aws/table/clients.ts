@@ -2,8 +2,9 @@
  * The DynamoDB clients behind table.ts, made when they are first needed. Region, credentials and endpoint come
  * from where the SDK always looks for them.
  */
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { requireKnown, versionAttribute } from "../../contract/version.ts";
 import { timeouts } from "../timeouts.ts";
 
 /** A page of a list may read one block for each of its members, all at the same time. */
@@ -41,4 +42,15 @@ export const tableName = (): string => {
     throw new Error("TABLE_NAME is not set: set it to the name of the service's DynamoDB table");
   }
   return name;
+};
+
+/** A row with its values as they are on the wire: `{ N: "12" }`, `{ S: "a" }`. */
+export type WireRow = Record<string, AttributeValue>;
+
+/** Takes the version off a row as it is on the wire. Throws `NewerVersion`. */
+export const readable = (row: WireRow): WireRow => {
+  const { N: version } = row[versionAttribute] ?? {};
+  requireKnown("row", version === undefined ? row[versionAttribute] : Number(version));
+  delete row[versionAttribute];
+  return row;
 };

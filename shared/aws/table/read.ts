@@ -8,10 +8,9 @@ import {
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { versionAttribute } from "../../contract/version.ts";
 import { chunk } from "./chunk.ts";
-import { tableName, wire } from "./clients.ts";
+import { readable, tableName, type WireRow, wire } from "./clients.ts";
 import { type Condition, Placeholders } from "./condition.ts";
 import { Unprocessed, withContentionRetry } from "./patience.ts";
-import { readable, type WireRow } from "./version.ts";
 
 /** DynamoDB's quota for one batch. */
 export const maxBatchKeys = 100;

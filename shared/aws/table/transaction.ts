@@ -3,10 +3,9 @@ import { type AttributeValue, TransactionCanceledException } from "@aws-sdk/clie
 import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { withVersion } from "../../contract/version.ts";
-import { tableName } from "./clients.ts";
+import { readable, tableName } from "./clients.ts";
 import { changeFields, conditionFields, type Item, type Write } from "./condition.ts";
 import type { Key } from "./keys.ts";
-import { readable } from "./version.ts";
 
 type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
 

@@ -1,4 +1,5 @@
 /** Proof of a domain by its DNS record: looked up when somebody asks, and by the sweep once a day. docs/flows/domain-proof.md */
+import dns from "node:dns/promises";
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { type Actor, service } from "../../access/activity/actor.ts";
 import * as organizations from "../../access/organizations/organization.ts";
@@ -9,13 +10,49 @@ import { Refusal } from "../../contract/errors.ts";
 import * as domains from "./domain.ts";
 import { decide, isOperators, type Tell } from "./proof-decision.ts";
 import { isProof, mistakenNames, recordOf } from "./proof-record.ts";
-import { lookUpRecord } from "./record-look-up.ts";
 
 /** Bounds of what a reply shows of other people's records. */
 const maximumShown = { values: 20, characters: 512 };
 
 /** After the look-up of the record itself, which may take 5 seconds of the endpoint's 10. */
 const mistakesMilliseconds = 2_500;
+
+/** It leaves time for the table within the endpoint's 10 seconds. */
+const deadlineMilliseconds = 5_000;
+
+const retryAfterSeconds = 30;
+
+/** Answers of a name server that say: there is no such record. */
+const absences: readonly (string | undefined)[] = [dns.NOTFOUND, dns.NODATA, dns.BADNAME];
+
+/**
+ * The values of the TXT records of a name, none if there are none. Refuses `dnsUnavailable` when the name servers do not answer, or
+ * answer that they cannot tell.
+ */
+export const lookUpRecord = async (
+  name: string,
+  withinMilliseconds = deadlineMilliseconds,
+): Promise<string[]> => {
+  const resolver = new dns.Resolver({ timeout: 1_500, tries: 2 });
+  resolver.setServers(nameServers());
+  const timer = setTimeout(() => resolver.cancel(), withinMilliseconds);
+  try {
+    // A value longer than 255 bytes comes in several strings.
+    return (await resolver.resolveTxt(name)).map((strings) => strings.join(""));
+  } catch (error) {
+    if (absences.includes((error as NodeJS.ErrnoException).code)) return [];
+    throw new Refusal("dnsUnavailable", { headers: { "Retry-After": String(retryAfterSeconds) } });
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** PROOF_NAME_SERVER: the server of a local run, as IP:port. Not set when deployed, where Lambda's resolver is asked. */
+const nameServers = (): readonly string[] => {
+  const given = process.env.PROOF_NAME_SERVER ?? "";
+  // A new resolver uses the system's servers; this process may have been given others.
+  return given === "" ? dns.getServers() : [given];
+};
 
 /** The name under which the record stands by mistake, if any. Name servers that do not answer know of none. */
 const mistakenName = async (domain: domains.Domain): Promise<string | undefined> => {

@@ -10,7 +10,6 @@ import { change as changeChannel } from "../../alerting/channels/configure.ts";
 import { remove as removeChannel } from "../../alerting/channels/remove.ts";
 import { allOf, asRead, condition, exists, type Item } from "../../aws/table/condition.ts";
 import { type Key, organizationOf } from "../../aws/table/keys.ts";
-import { scanPages } from "../../aws/table/scan.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { remove as removeEmail } from "../../findings/email-removal.ts";
@@ -63,7 +62,7 @@ export const erase = async (address: string, options: Options): Promise<Trace[]>
 const find = async (mention: Mention, { progress = () => {} }: Options): Promise<Row[]> => {
   const found: Row[] = [];
   let read = 0;
-  for await (const page of scanPages()) {
+  for await (const page of table.scanPages()) {
     found.push(...page.filter((row) => mention.isIn(wordsOf(row))));
     read += page.length;
     progress(read);

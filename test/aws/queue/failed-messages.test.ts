@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Sqs, startSqs } from "../../../local/sqs/sqs.ts";
 import { consume } from "../../../shared/aws/queue/consume.ts";
 import * as queue from "../../../shared/aws/queue/queue.ts";
-import { retryDelaySeconds } from "../../../shared/aws/queue/retry-delay.ts";
+import { retryDelaySeconds } from "../../../shared/aws/queue/consume.ts";
 import { openWorkerTemplate } from "../../local/template.ts";
 
 /** Delays pass so many times faster; visibility timeouts do not. */
