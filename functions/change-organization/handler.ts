@@ -1,6 +1,6 @@
 import { serve } from "../../shared/access/api/serve.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
 import { schedule } from "../../shared/access/organizations/scan-schedule.ts";
-import * as settings from "../../shared/access/organizations/settings.ts";
 import { changeOrganization } from "./endpoint.ts";
 
 const stack = {
@@ -11,6 +11,6 @@ const stack = {
 };
 
 export const handler = serve(changeOrganization, async ({ org, actor, body }) => {
-  await settings.change(org, body, actor, (every) => schedule(org, every, stack));
+  await organizations.changeSettings(org, body, actor, (every) => schedule(org, every, stack));
   return { success: true };
 });

@@ -1,5 +1,5 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as settings from "../../shared/access/organizations/settings.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
 import { getOrganization } from "./endpoint.ts";
 
-export const handler = serve(getOrganization, ({ org }) => settings.show(org, new Date()));
+export const handler = serve(getOrganization, ({ org }) => organizations.show(org, new Date()));

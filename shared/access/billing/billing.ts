@@ -1,7 +1,8 @@
 import { type Condition, condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import type { RefusalName } from "../../contract/errors.ts";
+import { type RefusalName, refusals } from "../../contract/errors.ts";
+import type { LapsedReason } from "../organizations/organization-schema.ts";
 import type { Billing, BillingStatus, Quote } from "./billing-schema.ts";
 
 const refusalByStatus: Partial<Record<BillingStatus, RefusalName>> = {
@@ -22,6 +23,12 @@ export const billingRefusal = (billing: Billing, now: Date): RefusalName | undef
     return trialEndsAt <= now.toISOString() ? "trialExpired" : undefined;
   }
   return refusalByStatus[status] ?? "subscriptionInactive";
+};
+
+/** Why an organization is not served; null while it is. */
+export const lapsedReason = (billing: Billing, now: Date): LapsedReason => {
+  const refusal = billingRefusal(billing, now);
+  return refusal === undefined ? null : (refusals[refusal] as { reason: LapsedReason }).reason;
 };
 
 /** Whether the service works for the organization: it exists, is not being deleted, and billing allows it. */

@@ -1,12 +1,11 @@
 import type * as z from "zod/mini";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { Refusal, refusals } from "../../contract/errors.ts";
-import { billingRefusal } from "../billing/billing.ts";
-import type { Billing } from "../billing/billing-schema.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { lapsedReason } from "../billing/billing.ts";
 import type { User } from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
-import type { LapsedReason, sessionBilling, sessionUser } from "../organizations/organization-schema.ts";
+import type { sessionBilling, sessionUser } from "../organizations/organization-schema.ts";
 import { expiresAt, type Session } from "./session.ts";
 
 type Shown = {
@@ -35,10 +34,4 @@ export const show = async (org: number, userId: number, hash: string, now: Date)
     },
     session: { id: session.id, createdAt: session.createdAt, expiresAt: expiresAt(session) },
   };
-};
-
-/** Why an organization is not served; null while it is. */
-export const lapsedReason = (billing: Billing, now: Date): LapsedReason => {
-  const refusal = billingRefusal(billing, now);
-  return refusal === undefined ? null : (refusals[refusal] as { reason: LapsedReason }).reason;
 };

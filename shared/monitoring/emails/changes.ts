@@ -5,20 +5,45 @@ import type { Actor } from "../../access/activity/actor.ts";
 import { activeCount, enabledOf, seats } from "../../access/billing/billing.ts";
 import * as organizations from "../../access/organizations/organization.ts";
 import { TransactionBudget } from "../../aws/table/budget.ts";
-import { allOf, asRead, condition, type Write } from "../../aws/table/condition.ts";
+import { absent, allOf, asRead, condition, type Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { rowOf } from "../../aws/table/transaction.ts";
 import { Refusal } from "../../contract/errors.ts";
+import type { Reserved } from "../../lists/blocks.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import * as counts from "../counts/counts.ts";
 import type { PersonChange } from "../counts/news.ts";
 import * as domains from "../domains/domain.ts";
 import { noteEmails } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
-import { type Email, emails, isBreached } from "./record.ts";
+import { type Email, emails, isBreached, newEmailRow } from "./record.ts";
 import { ownerWordWrites } from "./search.ts";
 import { lastScannedAt } from "./watermark.ts";
+
+/** The writes that add an e-mail. `reserved`: its id. */
+export const additionOf = (
+  org: number,
+  reserved: Reserved,
+  added: { email: string; ownerName: string | null; teamId: number | null; isActive: boolean },
+  domain: domains.Domain,
+): EmailWrites => {
+  const { email, ownerName, teamId, isActive } = added;
+  const { id } = reserved;
+  const domainId = domain.id;
+  return {
+    email: emails.put(org, reserved, { domainId, teamId, isActive }, newEmailRow(added, domain)),
+    others: [
+      { put: { ...keys.address(org, email), emailId: id, domainId }, if: absent },
+      domains.unchanged(org, domain),
+      ...ownerWordWrites(org, { id, domainId, ownerName }, null),
+      ...(teamId === null ? [] : [teams.isThere(org, teamId)]),
+    ],
+    seats: isActive ? 1 : 0,
+    breachedEmails: 0,
+  };
+};
 
 /** What an e-mail is to be; what is left out stays. null: no team, no owner. */
 export type EmailChange = {

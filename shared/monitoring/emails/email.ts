@@ -2,7 +2,7 @@ import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import { seats } from "../../access/billing/billing.ts";
 import * as organizations from "../../access/organizations/organization.ts";
-import { absent, type Write } from "../../aws/table/condition.ts";
+import type { Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -10,10 +10,9 @@ import { Refusal } from "../../contract/errors.ts";
 import { reserveOne } from "../../lists/blocks.ts";
 import * as domains from "../domains/domain.ts";
 import * as teams from "../teams/team.ts";
-import { changeOf, transactionOf } from "./changes.ts";
+import { additionOf, changeOf, transactionOf } from "./changes.ts";
 import { domainOf } from "./email-schema.ts";
-import { emails, newEmailRow } from "./record.ts";
-import { ownerWordWrites } from "./search.ts";
+import { emails } from "./record.ts";
 
 export type NewEmail = {
   email: string;
@@ -56,19 +55,11 @@ export const add = (
     if (monitored !== undefined) throw new Refusal("emailAlreadyMonitored");
 
     const [reserved, slot] = await Promise.all([reserveOne(org, "EMAIL"), activity.slot(org)]);
-    const row = newEmailRow({ email, ownerName }, domain);
+    const addition = additionOf(org, reserved, { email, ownerName, teamId, isActive: true }, domain);
     await table.transact([
       ...also(reserved.id),
-      {
-        put: { ...keys.address(org, email), emailId: reserved.id, domainId },
-        if: absent,
-        refusal: "emailAlreadyMonitored",
-      },
-      ...ownerWordWrites(org, { id: reserved.id, domainId, ownerName }, null),
+      ...transactionOf(org, [addition]),
       { ...seats(org, 1, owner.billing), refusal: "seatAllowanceReached" },
-      domains.unchanged(org, domain),
-      ...(teamId === null ? [] : [teams.mustExist(org, teamId)]),
-      ...emails.writes(org, [emails.put(org, reserved, { domainId, teamId, isActive: true }, row)]),
       ...activity.writes(org, slot, { action: "email.added", summary: `Added ${email}`, actor }),
     ]);
     return reserved.id;

@@ -1,14 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../access/activity/actor.ts";
 import { activeCount, enabledOf } from "../../access/billing/billing.ts";
-import { absent } from "../../aws/table/condition.ts";
-import { keys } from "../../aws/table/keys.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { type Reserved, reserve } from "../../lists/blocks.ts";
 import * as domains from "../domains/domain.ts";
-import { type EmailWrites, inBulk } from "../emails/changes.ts";
-import { emails, newEmailRow } from "../emails/record.ts";
-import { ownerWordWrites } from "../emails/search.ts";
+import { additionOf, type EmailWrites, inBulk } from "../emails/changes.ts";
 import * as teams from "../teams/team.ts";
 import type { ImportPlan } from "./import-schema.ts";
 import { monitoredOf, plan } from "./plan.ts";
@@ -110,26 +106,11 @@ export const importAll = async (
       let room = enabledOf(billing, active, some.length);
       return wanted.map((row) => {
         if (row === undefined) return undefined;
-        const { email, domainId, domain, ownerName = null, team, reserved } = row;
+        const { email, domain, ownerName = null, team, reserved } = row;
         const isActive = room > 0;
         if (isActive) room--;
         const teamId = team === undefined ? null : (teamIds.get(teams.comparable(team)) ?? null);
-        return {
-          email: emails.put(
-            org,
-            reserved,
-            { domainId, teamId, isActive },
-            newEmailRow({ email, ownerName }, domain),
-          ),
-          others: [
-            { put: { ...keys.address(org, email), emailId: reserved.id, domainId }, if: absent },
-            domains.unchanged(org, domain),
-            ...ownerWordWrites(org, { id: reserved.id, domainId, ownerName }, null),
-            ...(teamId === null ? [] : [teams.isThere(org, teamId)]),
-          ],
-          seats: isActive ? 1 : 0,
-          breachedEmails: 0,
-        };
+        return additionOf(org, reserved, { email, ownerName, teamId, isActive }, domain);
       });
     },
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
-import * as settings from "../../../shared/access/organizations/settings.ts";
+import * as settings from "../../../shared/access/organizations/organization.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
 import { useWorkers } from "../../scanning/in-process-workers.ts";
 import { createOrganization } from "./accounts.ts";
@@ -10,7 +10,7 @@ useWorkers();
 test("a change that meets the organization's deletion leaves no schedule", async () => {
   const org = await createOrganization();
   const scheduled: string[] = [];
-  const changing = settings.change(org, { scanEvery: "week" }, administrator, async (every) => {
+  const changing = settings.changeSettings(org, { scanEvery: "week" }, administrator, async (every) => {
     if (scheduled.length === 0) await deletion.begin(org);
     scheduled.push(every);
     return null;
