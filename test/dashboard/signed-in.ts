@@ -3,16 +3,16 @@ import { admin } from "../service/admin.ts";
 import { type Client, createClient } from "../service/client.ts";
 
 /** The base url of the dashboard's part of the API. */
-export const dashboardUrl = (): string => new URL("/api/dashboard", inject("apiUrl")).href;
+export const dashboardUrl = (apiUrl = inject("apiUrl")): string => new URL("/api/dashboard", apiUrl).href;
 
 /** A client of the dashboard without credentials. */
 export const visitor = (headers: Record<string, string> = {}): Client =>
   createClient(headers, dashboardUrl());
 
 /** Clients that send this cookie and the service's own Origin, as a browser does. */
-export const browserWith = (cookie: string): { dashboard: Client; v1: Client } => {
-  const headers = { cookie, origin: new URL(inject("apiUrl")).origin };
-  return { dashboard: createClient(headers, dashboardUrl()), v1: createClient(headers) };
+export const browserWith = (cookie: string, apiUrl = inject("apiUrl")): { dashboard: Client; v1: Client } => {
+  const headers = { cookie, origin: new URL(apiUrl).origin };
+  return { dashboard: createClient(headers, dashboardUrl(apiUrl)), v1: createClient(headers, apiUrl) };
 };
 
 export type SignedIn = {
@@ -25,21 +25,32 @@ export type SignedIn = {
 };
 
 /** Another session of a user. */
-export const createSession = async (org: number, user: { id: number; email: string }): Promise<SignedIn> => {
-  const session = await admin("session create", { org, user: user.id });
+export const createSession = async (
+  org: number,
+  user: { id: number; email: string },
+  apiUrl?: string,
+): Promise<SignedIn> => {
+  const session = await admin("session create", { org, user: user.id }, apiUrl);
   const cookie = session.cookie as string;
-  return { ...browserWith(cookie), cookie, userId: user.id, email: user.email, sessionId: session.id };
+  return {
+    ...browserWith(cookie, apiUrl),
+    cookie,
+    userId: user.id,
+    email: user.email,
+    sessionId: session.id,
+  };
 };
 
 let users = 0;
+type NewUser = { role?: string; email?: string; apiUrl?: string };
 
 /** Creates a user with a session. Without `email` no test file has another user of the address. */
 export const signedIn = async (
   org: number,
-  { role = "admin", email = `user-${org}-${++users}@demo.example` }: { role?: string; email?: string } = {},
+  { role = "admin", email = `user-${org}-${++users}@demo.example`, apiUrl }: NewUser = {},
 ): Promise<SignedIn> => {
-  const { id } = await admin("user create", { org, email, role });
-  return createSession(org, { id, email });
+  const { id } = await admin("user create", { org, email, role }, apiUrl);
+  return createSession(org, { id, email }, apiUrl);
 };
 
 /** The token of a new operator's link. */

@@ -1,24 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { hashOf, mintApiKey } from "../../shared/access/keys/secret.ts";
 import { dashboardUrl, signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail, createChannel, inboxOf, listDeliveries } from "../service/alert-channels.ts";
 import { createClient } from "../service/client.ts";
 import { eventually } from "../service/eventually.ts";
-import { readLocalStack } from "../service/local-stack.ts";
+import { readLogs } from "../service/local-stack.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-
-/** Everything that the functions have printed. */
-const readLogs = async (): Promise<string> => {
-  const { dataDirectory } = await readLocalStack(inject("apiUrl"));
-  const directory = join(dataDirectory, "logs");
-  const files = await readdir(directory);
-  return (await Promise.all(files.map((file) => readFile(join(directory, file), "utf8")))).join("\n");
-};
 
 test("logs hold one line per request, and never a secret or an e-mail address", async () => {
   const organization = await createOrganization();

@@ -1,3 +1,7 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { inject } from "vitest";
+
 /** What a local service tells about the stack that it runs. */
 export type LocalStack = {
   /** The stack's CloudFormation outputs. */
@@ -9,4 +13,11 @@ export type LocalStack = {
 export const readLocalStack = async (apiUrl: string): Promise<LocalStack> => {
   const reply = await fetch(new URL("/.local/stack", apiUrl));
   return (await reply.json()) as LocalStack;
+};
+
+/** Everything that the functions of a service have printed. */
+export const readLogs = async (apiUrl = inject("apiUrl")): Promise<string> => {
+  const directory = join((await readLocalStack(apiUrl)).dataDirectory, "logs");
+  const files = await readdir(directory);
+  return (await Promise.all(files.map((file) => readFile(join(directory, file), "utf8")))).join("\n");
 };
