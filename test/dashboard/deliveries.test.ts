@@ -222,11 +222,17 @@ describe("delivering again", () => {
     expectRefusal(await redeliver(unknownId, id), 404, /alert config/);
   });
 
-  test("one that was given up gets three more attempts", async () => {
-    const { org, api, dashboard, list, webhook, sendTest, redeliver, until } = await create();
+  test("retries come after 1 and 2 s; one that was given up gets three more attempts", async () => {
+    const { org, api, dashboard, inbox, list, webhook, sendTest, redeliver, until } = await create();
     const failing = await webhook("given-up", 500);
     const id = (await sendTest(failing)).body.deliveryId as number;
     await until(failing, ({ failedAttempts }) => failedAttempts === 3);
+    const events = (await waitForRequests(inbox("given-up"), 3)).map(({ body }) => JSON.parse(String(body)));
+    expect(events.map((event) => event.id)).toEqual([id, id, id]);
+    // An event tells when its attempt began.
+    const [first = 0, second = 0, third = 0] = events.map(({ timestamp }) => Date.parse(timestamp));
+    expect(second - first).toBeGreaterThanOrEqual(1_000);
+    expect(third - second).toBeGreaterThanOrEqual(2_000);
     // As if the last of its 30 attempts had failed.
     const row = await deliveries.get(org, id);
     await table.update(deliveries.key(org, id), { set: { attemptLimit: row?.attempts ?? 3 } });

@@ -24,7 +24,6 @@ const defaultTests = [
     "list-",
     "order",
     "read-feed",
-    "recorded-replies",
     "remove-email",
     "start-scan",
   ].map((name) => `test/endpoints/${name}`),

@@ -15,6 +15,8 @@ let emailId: number;
 let channel: number;
 let envelopes: Record<string, { id: number; data: Record<string, unknown> }>;
 
+type Breach = { id: number; title?: string; domain?: string; dataClasses?: string[] };
+
 const get = (id: unknown) => organization.api.get(`/events/${id}`);
 
 beforeAll(async () => {
@@ -35,7 +37,7 @@ beforeAll(async () => {
 
 describe("200", () => {
   test("a breach event: its findings in full, and the scan that found them", async () => {
-    const { id, data } = envelopes.breach as { id: number; data: { breaches: { breachId: number }[] } };
+    const { id, data } = envelopes.breach as { id: number; data: { breaches: object[] } };
     const reply = await get(id);
     expectEveryHeader(reply);
     const { body } = await organization.api.get("/breaches?include=details");
@@ -45,7 +47,12 @@ describe("200", () => {
     expect(rest).toEqual({ id, type: "breach", createdAt: timestamp, scan: scans[0] });
     const byId = (some: { id: number }[]) => some.toSorted((one, other) => one.id - other.id);
     expect(byId(findings)).toEqual(byId(body.breaches as { id: number }[]));
-    expect(findings.map(({ breach }) => breach.id)).toEqual(data.breaches.map(({ breachId }) => breachId));
+    const plain = (await organization.api.get("/breaches")).body.breaches as { breach: Breach }[];
+    const told = findings.map(({ breach: { id } }) => {
+      const { title, domain, dataClasses } = plain.find(({ breach }) => breach.id === id)?.breach ?? {};
+      return { breachId: id, title, domain, dataClasses };
+    });
+    expect(data.breaches).toEqual(told);
   });
 
   test("of the end of a scan: no findings, and the scan", async () => {

@@ -107,6 +107,10 @@ describe("200", () => {
     const { breaches: plain, ...totals } = await list();
     const { breaches: full, ...same } = await detailed();
     expect(same).toEqual(totals);
+    const [{ breach: known, ...finding }] = plain as unknown as [Detailed];
+    expect(`${Object.keys(finding)} of ${Object.keys(known)}`).toBe(
+      "id,email,emailId,firstDetectedAt,lastSeenAt,firstDetectedScanId,acknowledged,acknowledgedAt,acknowledgedBy,acknowledgedByApiKey,acknowledgeReason,resolution of id,name,title,domain,breachDate,dataClasses,pwnCount,description",
+    );
     expect(full).toMatchObject(
       (plain as unknown as Detailed[]).map(({ breach, ...rest }) => ({
         ...rest,
