@@ -62,13 +62,6 @@ describe("admin email import", () => {
     vi.unstubAllEnvs();
   });
 
-  test("imports disabled what the seat allowance has no room for", async () => {
-    const { id: org, domain, api } = await createOrganization({ "seat-allowance": "2" });
-    const file = await writeAddresses(["a", "b", "c"].map((alias) => `${alias}@${domain}`));
-    expect(await admin("email import", { org, file })).toMatchObject({ added: 3, disabled: 1 });
-    expect((await api.get("/emails?isActive=true")).body.total).toBe(2);
-  });
-
   test("imports nothing when a domain is not verified, and says what to do", async () => {
     const { id: org, domain, domainId, api } = await createOrganization();
     await admin("domain unverify", { org, domain: domainId });
