@@ -256,7 +256,7 @@ describe("admin finding acknowledge", () => {
     [{ all: true, resolution: "done" }, /--resolution/],
     [{ before: "yesterday" }, /--before/],
   ])("%j is refused with a sentence", async (flags, error) => {
-    const { id: org } = await createOrganization();
+    const { id: org } = await admin("org create", { name: "Refusing", "scan-every": "never" });
     await expect(admin("finding acknowledge", { org, ...flags })).rejects.toThrow(error);
   });
 });

@@ -5,11 +5,10 @@ import { signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import type { Client, Reply } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
-import { scan } from "../service/scan.ts";
 import { numberedAddresses } from "./emails.ts";
 import { expectInvalid } from "./invalid.ts";
 import { inOneWindow, presetCount, subjects } from "./limit-window.ts";
-import { countStatuses, expectEveryHeader, expectRefusal, timestamp } from "./reply.ts";
+import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
 import { preview } from "./upload.ts";
 
 type Plan = { emails: Record<string, unknown>[]; quote: Record<string, unknown> };
@@ -60,17 +59,6 @@ describe("200", () => {
       { action: "emails.imported", summary, actor },
       { action: "email.added" },
     ]);
-  });
-
-  test("imported e-mails are like added ones: scanned, removable, and only once", async () => {
-    const { api, domainId } = await createOrganization();
-    await commit(api, await planOf(api, "ada@demo.example"));
-    expectRefusal(await api.post("/emails", { email: "ADA@demo.example", domainId }), 409, /already/);
-    expect(await scan(api)).toMatchObject({ status: "completed", totalEmails: 1, newBreachesFound: 3 });
-    const [email] = (await api.get("/emails")).body.emails as { id: number }[];
-    expect(email).toMatchObject({ lastScannedAt: timestamp, breachCount: 3 });
-    expect((await api.delete(`/emails?id=${email?.id}`)).status).toBe(200);
-    expect((await planOf(api, "ada@demo.example")).emails).toMatchObject([{ status: "will_import" }]);
   });
 
   test("addresses beyond the seat allowance are imported disabled, in file order", async () => {
@@ -198,34 +186,6 @@ describe("409 quote_mismatch", () => {
     ]) {
       expectRefusal(await commit(api, { emails, quote: { ...quote, ...changed } }), 409, /preview/, code);
     }
-  });
-
-  test("when a part is imported already, such as by a commit that was cut off", async () => {
-    const { api } = await createOrganization();
-    const plan = await planOf(api, numberedAddresses(3).join("\n"));
-    await commit(api, await planOf(api, numberedAddresses(2).join("\n")));
-    expectRefusal(await commit(api, plan), 409, /preview/, code);
-    expect((await commit(api, await planOf(api, numberedAddresses(3).join("\n")))).body).toEqual({
-      success: true,
-      importedCount: 1,
-      disabledCount: 0,
-      skippedCount: 2,
-    });
-  });
-});
-
-describe("at the same instant", () => {
-  test("of equal commits every address is imported once, and the allowance holds exactly", async () => {
-    const { api } = await createOrganization({ "seat-allowance": "25" });
-    const plan = await planOf(api, numberedAddresses(40).join("\n"));
-    const replies = await Promise.all(Array.from({ length: 4 }, () => commit(api, plan)));
-    const done = replies.filter(({ status }) => status === 200).map(({ body }) => body);
-    const refused = replies.filter(({ status }) => status !== 200);
-    for (const { status } of refused) expect([400, 409]).toContain(status);
-    const sum = (field: string) => done.reduce((total, body) => total + Number(body[field]), 0);
-    expect([sum("importedCount"), sum("disabledCount")]).toEqual([40, 15]);
-    for (const body of done) expect(Number(body.importedCount) + Number(body.skippedCount)).toBe(40);
-    expect(await totals(api)).toEqual({ all: 40, active: 25 });
   });
 });
 

@@ -7,28 +7,6 @@ import { expectInvalid } from "./invalid.ts";
 import { expectEveryHeader, timestamp } from "./reply.ts";
 
 describe("200", () => {
-  test("the preview of a url is its origin, with /... for all the rest, and no secret", async () => {
-    const { api } = await createOrganization();
-    const urls = [
-      "https://192.0.32.8",
-      "https://192.0.32.8/",
-      "https://192.0.32.8:8443/",
-      "https://192.0.32.8/hooks/T0KEN?secret=query",
-    ];
-    for (const url of urls) {
-      await api.post("/alert-configs", { channel: "webhook", config: { url, secret: "s3cr3t-of-the-hook" } });
-    }
-    const reply = await api.get("/alert-configs");
-    expectEveryHeader(reply);
-    const { configs } = reply.body as { configs: { config: unknown }[] };
-    expect(configs.map(({ config }) => config)).toEqual(
-      ["https://192.0.32.8/...", "https://192.0.32.8:8443", "https://192.0.32.8", "https://192.0.32.8"].map(
-        (urlPreview) => ({ urlPreview, hasSecret: true }),
-      ),
-    );
-    expect(JSON.stringify(reply)).not.toMatch(/s3cr3t|T0KEN|secret=query/);
-  });
-
   test("newest first, all of them, and none of another organization", async () => {
     const [{ api }, other] = await Promise.all([createOrganization(), createOrganization()]);
     const config = { recipients: ["a@acme.example"] };
@@ -63,7 +41,9 @@ describe("200", () => {
       { id: ids[1], failing: true, failingSince: timestamp, notDelivered: 0, lastDeliveredAt: null },
       { id: ids[0], failing: false, lastDeliveredAt: timestamp, options: { name: "Tickets", ...options } },
     ]);
-    const { configs: plain } = (await api.get("/alert-configs")).body;
+    const reply = await api.get("/alert-configs");
+    expectEveryHeader(reply);
+    const { configs: plain } = reply.body;
     expect(
       configs.map(({ options, failing, failingSince, notDelivered, lastDeliveredAt, ...config }) => config),
     ).toEqual(plain);
