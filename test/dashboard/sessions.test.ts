@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { expectEveryHeader, expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
-import { browserWith, createSession, createToken, signedIn, visitor } from "./signed-in.ts";
+import { createSession, signedIn, visitor } from "./signed-in.ts";
 
 const create = async (name = "Acme") => {
   const { id: org } = await createOrganization({ name });
@@ -84,20 +84,6 @@ test("GET /sessions: the user's own in this organization, newest first, by page"
   expect(await list()).toEqual({ sessions: [three, two, one].map(shown), total: 3, passkeys: [] });
   expect(await list("?limit=1&offset=1")).toEqual({ sessions: [shown(two)], total: 3, passkeys: [] });
   expect(await list("?offset=7")).toMatchObject({ sessions: [], total: 3 });
-});
-
-test("GET /sessions: that of who signed in with a link says so, and in which browser", async () => {
-  const { id: org } = await createOrganization();
-  const { id } = await admin("user create", { org, email: `signed-in-${org}@demo.example` });
-  const token = await createToken(org, id);
-  const firefox = { "user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Firefox/140.0" };
-  const reply = await visitor(firefox).post("/sign-in/sessions", { token });
-  const [cookie = ""] = String(reply.headers["set-cookie"]).split(";");
-  const { body } = await browserWith(cookie).dashboard.get("/sessions");
-  expect(body).toMatchObject({
-    sessions: [{ isCurrent: true, createdBy: "user", browser: "Firefox on Windows" }],
-    total: 1,
-  });
 });
 
 test("DELETE /sessions/{id}: an own one ends at once, again succeeds; others' are 404", async () => {
