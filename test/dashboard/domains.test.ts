@@ -31,13 +31,6 @@ test("POST 201 gives the domain as it is listed, not verified yet", async () => 
   expectRefusal(await api.post("/emails", email), 400, /not verified/);
 });
 
-test("POST gives two organizations of one name a record each", async () => {
-  const [one, two] = [await create(), await create()];
-  const replies = [await one.add("both.add.example"), await two.add("both.add.example")];
-  expect(replies.map(({ status }) => status)).toEqual([201, 201]);
-  expect(replies[0]?.body.record).not.toEqual(replies[1]?.body.record);
-});
-
 test("POST takes an internationalized name in either form, kept in ASCII, as one name", async () => {
   const { add } = await create();
   const reply = await add("Add.MÜNCHEN.example");

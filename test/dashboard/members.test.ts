@@ -2,12 +2,11 @@ import { expect, test } from "vitest";
 import { expectEveryHeader, expectRefusal, timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail } from "../service/alert-channels.ts";
-import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { activity } from "./activity.ts";
-import { linkIn, mailsTo } from "./outbox.ts";
-import { createSession, createToken, signedIn, visitor } from "./signed-in.ts";
+import { linkIn, untilMailed } from "./outbox.ts";
+import { signedIn, visitor } from "./signed-in.ts";
 
 const create = async (name = "Inviting") => {
   const organization = await createOrganization({ name });
@@ -37,25 +36,15 @@ test("POST 201 creates the member and mails a link that signs in", async () => {
   expect(reply).toMatchObject({ status: 201, body: { id: expect.any(Number), email, name: "New" } });
   expect(reply.body).toMatchObject({ role: "member", createdAt: timestamp, invitedAt: timestamp });
   expect(reply.body).toMatchObject({ joinedAt: null, lastSignInAt: null, invitationSent: true });
-  const [mail = ""] = await eventually(
-    () => mailsTo(email),
-    (mails) => mails.length > 0,
-  );
+  const [mail = ""] = await untilMailed(email);
   expect(mail).toContain("Inviting");
   const session = { user: { id, role: "member" }, organization: { id: org } };
   expect(await signIn(mail)).toMatchObject({ status: 201, body: session });
   expect(await activity(user.v1, "member.invited")).toMatchObject([
     { category: "teams", summary: expect.stringContaining(email), actor: { label: user.email } },
   ]);
-});
-
-test("POST 409 for the address of a member, until the member is removed", async () => {
-  const { org, invite, remove } = await create();
-  const body = { email: `twice.${org}@invited.example`, role: "admin" };
-  const { id } = (await invite(body)).body;
-  expectRefusal(await invite(body), 409, /already has a member/, { code: "member_exists" });
-  await remove(id);
-  expect((await invite(body)).status).toBe(201);
+  const again = await invite({ email, role: "member" });
+  expectRefusal(again, 409, /already has a member/, { code: "member_exists" });
 });
 
 test("another invitation is mailed and signs in; then the member has joined", async () => {
@@ -68,10 +57,7 @@ test("another invitation is mailed and signs in; then the member has joined", as
   const { invitedAt, ...rest } = member;
   expect(reply).toMatchObject({ status: 200, body: { ...rest, invitedAt: timestamp } });
   expect(String(reply.body.invitedAt) > String(invitedAt)).toBe(true);
-  const mails = await eventually(
-    () => mailsTo(email),
-    ({ length }) => length === 2,
-  );
+  const mails = await untilMailed(email, 2);
   expect(await memberOf(member.id)).toMatchObject({ invitedAt: reply.body.invitedAt, joinedAt: null });
   expect((await signIn(mails[1])).status).toBe(201);
   const { joinedAt } = (await memberOf(member.id)) as unknown as { joinedAt: string };
@@ -93,10 +79,7 @@ test("another invitation: also of whom the operator created, 409 of who has sign
   const email = `operator.${org}@invited.example`;
   const { id } = await admin("user create", { org, email });
   expect((await resend(id)).body).toMatchObject({ invitedAt: timestamp, invitationSent: true });
-  await eventually(
-    () => mailsTo(email),
-    ({ length }) => length === 1,
-  );
+  await untilMailed(email);
   expectRefusal(await resend(user.userId), 409, /signed in already/, { code: "member_joined" });
 });
 
@@ -133,32 +116,19 @@ test("PATCH changes the role, which holds on the very next request", async () =>
   expect(await session()).toMatchObject({ user: { name: null } });
 });
 
-test("409 last_admin: the last one can be renamed, but neither demoted nor removed", async () => {
-  const { org, user, change, remove } = await create();
-  await signedIn(org, { role: "member" });
+test("409 last_admin: the last one is neither demoted nor removed", async () => {
+  const { user, change, remove } = await create();
   const code = { code: "last_admin" };
   expectRefusal(await change(user.userId, { role: "member" }), 409, /last admin/, code);
   expectRefusal(await remove(user.userId), 409, /last admin/, code);
-  expect((await change(user.userId, { name: "Boss" })).status).toBe(200);
-  const other = await signedIn(org);
-  expect((await remove(user.userId)).status).toBe(200);
-  expect((await user.dashboard.get("/session")).status).toBe(401);
-  expect((await other.dashboard.get("/members")).body).toMatchObject({ total: 2 });
 });
 
-test("DELETE ends all sessions and links of the member; then the member is unknown", async () => {
+test("DELETE ends the sessions of the member; then the member is unknown", async () => {
   const { org, user, change, remove, resend } = await create();
   const other = await signedIn(org);
-  const second = await createSession(org, { id: other.userId, email: other.email });
-  const token = await createToken(org, other.userId);
-  expect((await second.v1.get("/emails")).status).toBe(200);
-  expect(await remove(other.userId)).toMatchObject({ status: 200, body: { success: true } });
-  for (const session of [other, second]) {
-    expect((await session.dashboard.get("/session")).status).toBe(401);
-    expect((await session.v1.get("/emails")).status).toBe(401);
-  }
-  expect((await visitor().post("/sign-in/sessions", { token })).status).toBe(401);
-  expect((await remove(other.userId)).body).toEqual({ success: true });
+  for (const _ of [1, 2])
+    expect(await remove(other.userId)).toMatchObject({ status: 200, body: { success: true } });
+  expect((await other.dashboard.get("/session")).status).toBe(401);
   expect(await activity(user.v1, "member.removed")).toMatchObject([
     { category: "teams", summary: expect.stringContaining(other.email) },
   ]);

@@ -6,13 +6,12 @@ import { createOrganization } from "../service/organization.ts";
 import { createRecipient } from "./recipients.ts";
 import { visitor } from "./signed-in.ts";
 
-const unknown = `1.${"a".repeat(22)}.${"a".repeat(22)}`;
 const appUrl = (): string => new URL("/api/app", inject("apiUrl")).href;
 
 const create = async (name = "Acme Recipients") => {
   const { id: org } = await createOrganization({ name });
   const { email, token } = await createRecipient(org);
-  return { org, email, token, consent: async () => (await find(token))?.recipient.consent };
+  return { email, token, consent: async () => (await find(token))?.recipient.consent };
 };
 
 test("GET tells whose link it is, and what they said last, without their secret", async () => {
@@ -31,22 +30,14 @@ test("a text that is no token is 400", async () => {
     expectRefusal(await visitor().get(`/recipients/${token}`), 400, /^token: /);
 });
 
-test("a token of nobody, with another secret or of another organization is 404", async () => {
-  const { org, token } = await create();
-  const { id: other } = await createOrganization();
-  const [, name] = token.split(".");
-  for (const wrong of [
-    unknown,
-    `${org}.${name}.${"a".repeat(22)}`,
-    token.replace(String(org), String(other)),
+test("a token of nobody is 404", async () => {
+  const unknown = `1.${"a".repeat(22)}.${"a".repeat(22)}`;
+  for (const reply of [
+    await visitor().get(`/recipients/${unknown}`),
+    await visitor().post(`/recipients/${unknown}/confirm`),
+    await visitor().post(`/recipients/${unknown}/unsubscribe`),
   ])
-    for (const reply of [
-      await visitor().get(`/recipients/${wrong}`),
-      await visitor().post(`/recipients/${wrong}/confirm`),
-      await visitor().post(`/recipients/${wrong}/unsubscribe`),
-    ])
-      expectRefusal(reply, 404, /of no recipient/);
-  expect(await find(unknown)).toBeUndefined();
+    expectRefusal(reply, 404, /of no recipient/);
 });
 
 // Mail programs are extensions and web sites, too. The token in the path is the authority, and not a cookie.

