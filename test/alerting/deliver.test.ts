@@ -81,6 +81,35 @@ test("a first attempt that arrives costs three requests, and one more once a min
   expect(await row()).toMatchObject({ status: "delivered", attempts: 1 });
 });
 
+test("a webhook that fails gets 30 attempts, an hour after each 3, then 3 per retry", async () => {
+  const { deliver, redeliver, row } = await deliveryFor("webhook");
+  receiver.requests.length = 0;
+  const attempt = async (status: number) => {
+    responses = [{ status }];
+    await deliver(((await row())?.attempts ?? 0) + 1);
+    responses = [];
+    return row();
+  };
+  for (let count = 1; count < 30; count++) {
+    const before = Date.now();
+    const failed = await attempt(500);
+    expect(failed).toMatchObject({ status: "retrying", attempts: count, failedAttempts: count });
+    if (count % 3 === 0) expect(Date.parse(failed?.dueAt ?? "") - before).toBeGreaterThanOrEqual(3_600_000);
+  }
+  const over = { status: "not delivered", failureReason: "HTTP 500" };
+  expect(await attempt(500)).toMatchObject({ ...over, attempts: 30, failedAttempts: 30 });
+  expect(await attempt(500)).toMatchObject({ ...over, attempts: 30 });
+  expect(receiver.requests).toHaveLength(30);
+  await redeliver();
+  for (let count = 0; count < 4; count++) await attempt(500);
+  expect(await row()).toMatchObject({ ...over, attempts: 33 });
+  await redeliver();
+  expect(await attempt(200)).toMatchObject({ status: "delivered", attempts: 34, failedAttempts: 33 });
+  expect(receiver.requests).toHaveLength(34);
+  await takeMessages("deliveries");
+  await takeMessages("delivery-retries");
+});
+
 test("an attempt that Slack throttles is not counted and backs off ever longer", async () => {
   const delivery = await deliveryFor("slack");
   const delays: number[] = [];

@@ -8,11 +8,13 @@ import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import type { LocalService } from "../../local/harness/service.ts";
 import { type Answer, type NameServer, startNameServer } from "../alerting/name-server.ts";
 import { activity } from "../dashboard/activity.ts";
+import { signedIn } from "../dashboard/signed-in.ts";
 import { timestamp } from "../endpoints/reply.ts";
 import { settle } from "../monitoring/hibp/settle.ts";
 import { admin } from "./admin.ts";
+import { createChannel, inboxOf } from "./alert-channels.ts";
 import { type Breaches, createBreaches } from "./breaches.ts";
-import { type Client, createClient } from "./client.ts";
+import type { Client } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { readLocalStack } from "./local-stack.ts";
 import { createOrganization } from "./organization.ts";
@@ -50,18 +52,6 @@ afterAll(async () => {
 const completed = async (api: Client, type: string): Promise<Listed[]> =>
   ((await api.get(`/scans?type=${type}&status=completed`)).body.scans ?? []) as Listed[];
 
-/** Creates a user with a session. */
-const signedInTo = async (org: number): Promise<{ dashboard: Client; v1: Client }> => {
-  const { apiUrl } = service;
-  const { id } = await admin("user create", { org, email: `user-${org}@demo.example` }, apiUrl);
-  const { cookie } = await admin("session create", { org, user: id }, apiUrl);
-  const headers = { cookie: cookie as string, origin: new URL(apiUrl).origin };
-  return {
-    dashboard: createClient(headers, new URL("/api/dashboard", apiUrl).href),
-    v1: createClient(headers, apiUrl),
-  };
-};
-
 // These wait for days, beside each other.
 describe.concurrent("by itself", () => {
   test("scans a new organization daily, else as often as asked, and never after never", async () => {
@@ -84,7 +74,7 @@ describe.concurrent("by itself", () => {
       ScheduleExpression: "rate(1 day)",
       FlexibleTimeWindow: { Mode: "FLEXIBLE", MaximumWindowInMinutes: 15 },
     });
-    const { dashboard } = await signedInTo(org);
+    const { dashboard } = await signedIn(org, service);
     expect((await dashboard.patch("/organization", { scanEvery: "week" })).status).toBe(200);
     expect(await schedule()).toMatchObject({ ScheduleExpression: "rate(7 days)" });
     expect(await admin("scan schedule", { org, every: "never" }, service.apiUrl)).toMatchObject({
@@ -96,7 +86,7 @@ describe.concurrent("by itself", () => {
 
   test("verifies by a record; three days after it has gone the domain is unverified", async () => {
     const { id: org } = await createOrganization({}, { apiUrl: service.apiUrl });
-    const { dashboard, v1 } = await signedInTo(org);
+    const { dashboard, v1 } = await signedIn(org, service);
     const { body: added } = await dashboard.post("/domains", { name: "daily.check.example" });
     const { name, value } = added.record as { name: string; value: string };
     records.set(name, [value]);
@@ -127,6 +117,17 @@ describe.concurrent("by itself", () => {
       type: "scan_error",
       data: { error: expect.stringContaining("missing for three days") },
     });
+  });
+
+  test("sends an alert again that nobody took within the first three attempts", async () => {
+    const organization = await createOrganization({}, { apiUrl: service.apiUrl });
+    const url = `${inboxOf(organization, "down")}?status=500`;
+    const channel = await createChannel(organization.api, { channel: "webhook", config: { url } });
+    await admin("channel test", { org: organization.id, channel }, service.apiUrl);
+    await eventually(
+      () => receivedAt(url),
+      ({ length }) => length > 3,
+    );
   });
 });
 
