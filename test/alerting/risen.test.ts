@@ -46,15 +46,18 @@ const rise = async (org: number, breachId: number, severity: Breach["severity"],
 
 /** Sweeps and workers, until no finding has to follow; a worker may die on the way. */
 const settle = async (org: number): Promise<void> => {
-  const key = keys.severityLock(org);
-  for (let sweeps = 0; (await table.get(key)) !== undefined; sweeps++) {
+  for (let sweeps = 0; (await table.get(keys.severityLock(org))) !== undefined; sweeps++) {
     expect(sweeps).toBeLessThan(20);
-    const later = new Date(Date.now() + 600_000);
-    await sweepAcknowledgement(key, later, invocation(), { silenceSeconds: 60 });
-    for (let messages = await takeMessages("acknowledgements"); messages.length > 0; ) {
-      for (const message of messages) await work(message, invocation(), raiseRisen).catch(() => {});
-      messages = await takeMessages("acknowledgements");
-    }
+    await sweepAndWork(org);
+  }
+};
+
+const sweepAndWork = async (org: number): Promise<void> => {
+  const later = new Date(Date.now() + 600_000);
+  await sweepAcknowledgement(keys.severityLock(org), later, invocation(), { silenceSeconds: 60 });
+  for (let messages = await takeMessages("acknowledgements"); messages.length > 0; ) {
+    for (const message of messages) await work(message, invocation(), raiseRisen).catch(() => {});
+    messages = await takeMessages("acknowledgements");
   }
 };
 
@@ -108,6 +111,21 @@ test("a fall is told to nobody", async () => {
   await rise(org, breachId, "critical");
   await rise(org, breachId, "high");
   expect(await countsOf(org, [channelId])).toEqual([1]);
+});
+
+test("a breach that falls and rises again while a scan is in progress is told twice", async () => {
+  const { org, breachId } = await seed();
+  const channelId = await createChannel(org, {});
+  await table.put({ ...keys.scanLock(org), scanId: 77 });
+  for (const severity of ["high", "low", "high"] as const) {
+    await table.transact([announcement(org)]);
+    await setBreach(breachId, severity);
+    await sweepAndWork(org);
+  }
+  expect(await countsOf(org, [channelId])).toEqual([2]);
+  await table.remove(keys.scanLock(org));
+  await settle(org);
+  expect(await countsOf(org, [channelId])).toEqual([2]);
 });
 
 test("a sensitive breach is not named to a discreet channel", async () => {

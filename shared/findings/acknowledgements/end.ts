@@ -65,17 +65,18 @@ const release = (
   return purpose === "follow"
     ? {
         update: key,
-        set: { dueAt: new Date().toISOString() },
-        ...(status === "completed" && { add: { told: new Set([toldNameOf(row)]) } }),
+        set: {
+          dueAt: new Date().toISOString(),
+          ...(row.follows && status === "completed" && { [toldNameOf(row.follows)]: row.follows.level }),
+        },
         remove: ["acknowledgementId", "cursor", "acknowledged", "fruitlessWakes"],
         if: isAsRead(lock),
       }
     : { delete: key, if: isAsRead(lock) };
 };
 
-/** Under which name the lock says that people were told of a breach. */
-export const toldNameOf = ({ follows }: AcknowledgementRow): string =>
-  `${follows?.breachId} at ${follows?.level}`;
+/** Under which name the lock says what people know of a breach. */
+export const toldNameOf = ({ breachId }: { breachId: number }): `told${number}` => `told${breachId}`;
 
 /** One log entry for all findings, with the time that they carry; none when there is no finding. */
 const entryOf = async (org: number, row: AcknowledgementRow, count: number): Promise<Write[]> => {

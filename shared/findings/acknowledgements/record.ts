@@ -54,8 +54,8 @@ export type AcknowledgementLock = {
   /** Findings with ids up to this are done. */
   cursor: number;
   acknowledged: number;
-  /** Of the service's lock: risen breaches that people were told of since the row was written. */
-  told?: Set<string>;
+  /** Of the service's lock: the level at which findings of a breach last followed it, so that people know of a rise to it. */
+  [told: `told${number}`]: number | undefined;
   /** How many sweeps in a row have woken a worker without any progress since. */
   fruitlessWakes: number;
   dueShard: string;

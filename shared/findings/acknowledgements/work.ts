@@ -72,9 +72,9 @@ const noticeOf = async (
   tellRisen: TellRisen,
 ): Promise<Write[]> => {
   const { follows, matching } = row;
-  if (follows === undefined || lock.told?.has(toldNameOf(row))) return [];
+  if (follows === undefined) return [];
   const { breachId, level, from = level } = follows;
-  if (from >= level) return [];
+  if (from >= level || lock[toldNameOf(follows)] === level) return [];
   return tellRisen(org, { breachId, from, level, people: matching, reopened: lock.acknowledged });
 };
 
