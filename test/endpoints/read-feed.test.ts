@@ -143,6 +143,8 @@ describe("format=ocsf", () => {
       validate?.(event);
       expect([event.class_uid, validate?.errors]).toEqual([event.class_uid, null]);
       expect(event.type_uid).toBe(Number(event.class_uid) * 100 + Number(event.activity_id));
+      const activity = event.activity_id === 99 ? "Other" : event.activity_name;
+      expect(event.type_name).toBe(`${event.class_name}: ${activity}`);
     }
     expect(new Set(items.map(({ class_uid }) => class_uid))).toEqual(new Set([2004, 6003]));
     expect(items.find(({ metadata }) => metadata.uid === `finding-${first?.id}`)).toMatchObject({
