@@ -8,6 +8,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { anyOf } from "../../contract/text.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
+import { emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import type { Resolution } from "../finding-schema.ts";
 import type {
@@ -95,16 +96,17 @@ export const request = async (
 const inWords = async (org: number, filter: FindingFilter = {}): Promise<string> => {
   const { ids, acknowledged, breachId, domainId, emailId, severity, scanId, detectedBefore, acknowledgedAt } =
     filter;
-  const [breaches, domain] = await Promise.all([
+  const [breaches, domain, email] = await Promise.all([
     breachDetails.details(breachId === undefined ? [] : [breachId]),
     domainId === undefined ? undefined : domains.get(org, domainId),
+    emailId === undefined ? undefined : emails.get(org, emailId),
   ]);
   const words = [
     ids !== undefined && "chosen by id",
     breachId !== undefined && `breach ${breaches.get(breachId)?.title ?? breachId}`,
     domainId !== undefined && `domain ${domain?.name ?? domainId}`,
     severity !== undefined && `severity ${anyOf(new Set(severity))}`,
-    emailId !== undefined && `e-mail ${emailId}`,
+    emailId !== undefined && `e-mail ${email?.email ?? emailId}`,
     scanId !== undefined && `scan ${scanId}`,
     acknowledged !== undefined && (acknowledged ? "acknowledged" : "open"),
     detectedBefore !== undefined && `detected before ${detectedBefore}`,
