@@ -126,9 +126,11 @@ test("PATCH changes what is named, with one log entry, and none when nothing cha
   expect((await assign({ teamId })).body).toEqual({ success: true });
   expect(await shown()).toEqual({ ownerName: null, team });
   expect(await inTeam()).toBe(1);
-  for (const _ of [1, 2]) expect((await assign({ ownerName: "Ada" })).body).toEqual({ success: true });
+  for (const ownerName of ["Ada", " Ada "])
+    expect((await assign({ ownerName })).body).toEqual({ success: true });
   expect(await shown()).toEqual({ ownerName: "Ada", team });
-  expect(await assign({ teamId: null, ownerName: null })).toMatchObject({ status: 200 });
+  for (const ownerName of [" ", null])
+    expect(await assign({ teamId: null, ownerName })).toMatchObject({ status: 200 });
   expect(await shown()).toEqual({ ownerName: null, team: null });
   expect(await inTeam()).toBe(0);
   const summary = expect.stringContaining("ada@demo.example");

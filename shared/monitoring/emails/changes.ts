@@ -78,7 +78,8 @@ export const changeOf = (
 ): ChangeWrites | undefined => {
   const { id, email: address } = row;
   const from = emails.groupOf(row);
-  const { isActive = from.isActive, teamId = from.teamId, ownerName = row.ownerName } = set;
+  const { isActive = from.isActive, teamId = from.teamId } = set;
+  const ownerName = set.ownerName === undefined ? row.ownerName : set.ownerName || null;
   const isRenamed = ownerName !== row.ownerName;
   const isSwitched = isActive !== from.isActive;
   if (!isRenamed && !isSwitched && teamId === from.teamId) return undefined;
@@ -250,7 +251,7 @@ export const changeMany = async (
   const words = [
     ...(isActive === undefined ? [] : [isActive ? "enabled" : "disabled"]),
     ...(teamId === undefined ? [] : [team === undefined ? "no team" : `team ${team.name}`]),
-    ...(set.ownerName === undefined ? [] : [set.ownerName === null ? "no owner" : "another owner"]),
+    ...(set.ownerName === undefined ? [] : [set.ownerName ? "another owner" : "no owner"]),
   ];
   const { done, skipped } = await inBulkById<ChangeWrites>(org, {
     ids,

@@ -33,7 +33,7 @@ export const emailAddress = writtenAddress.check(
   }),
 );
 
-export const ownerName = text(200);
+export const ownerName = text(200).check(z.trim());
 
 /** The domain of a normalized address: the part after the last `@`. */
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);

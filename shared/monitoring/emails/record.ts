@@ -66,7 +66,7 @@ export const newEmailRow = (
   domain: { plannedByScan: number },
 ): EmailRow => ({
   email,
-  ownerName,
+  ownerName: ownerName || null,
   afterScan: domain.plannedByScan,
   lastScannedAt: null,
   findings: {},
