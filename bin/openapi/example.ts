@@ -112,6 +112,7 @@ const values: Json = {
   token: "7.3q2-7wEjRWeJq83vEjRWeA.EjRWeJq83vEjRWeJq83vEA",
   "topBreaches.title": "PayrollPro",
   trialEndsAt: null,
+  unreached: [],
   url: "https://identity.example/authorize?client_id=breach-monitor",
   "user.name": "Grace Hopper",
   userHandle: "MTI",

@@ -213,6 +213,16 @@ describe("the first scan", () => {
     expect(mails.texts[0]).not.toContain("Mild");
   });
 
+  test("of which a channel is told a sensitive breach alone says so in its subject", async () => {
+    const org = await organizationOf(20, { first: true });
+    await catalog.idsFor(["Secret"]);
+    await describeBreach("Secret", { severity: "high", isSensitive: true });
+    await createChannel(org, { minSeverity: "high" });
+    await scan(org, { ...inBreaches(9, "Alpha"), 3: ["Alpha", "Secret"] });
+    await sendAll();
+    expect(mails.subjects).toEqual(["The first scan found 1 person in a sensitive breach at Test"]);
+  });
+
   test("with up to five people makes a message for each, in all of 20 channels", async () => {
     const org = await organizationOf(20, { first: true });
     const all: number[] = [];

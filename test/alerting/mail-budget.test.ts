@@ -14,7 +14,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
 import { deliveriesOf } from "./breached-people.ts";
 import { createChannel, webhook } from "./channels.ts";
-import { attempt, mails, raiseFor, statusesOf, useMailServer } from "./mail-deliveries.ts";
+import { attempt, attemptOf, mails, raiseFor, statusesOf, useMailServer } from "./mail-deliveries.ts";
 
 useWorkers();
 useMailServer();
@@ -106,17 +106,23 @@ test.each([
   expect(waiting && waitsForOf(waiting, new Date())?.reason).toBe("budget of e-mails is used up");
 });
 
-test("others are told that the budget holds a channel up, not to check settings", async () => {
+test.each([
+  ["the budget holds a channel up", { hour: 0, day: 0 }, "budget of e-mails is used up"],
+  ["SES sends nothing", defaultMailBudget, "e-mail sending is paused"],
+])("others are told to ask the operator when %s", async (_, mailBudget, why) => {
   const org = await createOrganization({});
-  await organizations.setMailBudget(org, { hour: 0, day: 0 });
+  await organizations.setMailBudget(org, mailBudget);
+  mails.answer = (_request, response) =>
+    response.writeHead(400, { "x-amzn-errortype": "SendingPausedException" }).end("{}");
   const channelId = await createChannel(org);
   const otherId = await createChannel(org, {}, webhook, { notifyOnScanError: true });
-  const [message] = await raiseFew(org, channelId, [error]);
-  if (message === undefined) throw new Error("a delivery was expected");
-  vi.setSystemTime(nextHour + 86_400_000);
-  await attempt(message);
+  await raiseFew(org, channelId, [error]);
+  for (const now of [Date.now(), nextHour + 86_400_000]) {
+    vi.setSystemTime(now);
+    for (const row of await deliveriesOf(org, channelId)) await attemptOf(org, channelId, row);
+  }
   expect(await deliveriesOf(org, otherId)).toMatchObject([
-    { event: { error: expect.stringMatching(/budget of e-mails is used up\. Whoever operates/) } },
+    { event: { error: expect.stringContaining(`: ${why}. Ask whoever operates this service.`) } },
   ]);
   await takeMessages("delivery-retries");
 });

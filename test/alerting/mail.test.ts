@@ -270,7 +270,8 @@ describe("sending", () => {
   test("without a sender fails with a reason", async () => {
     for (const sender of [undefined, ""]) {
       vi.stubEnv("SENDER_EMAIL", sender);
-      expect(await send(["ada@acme.example"])).toEqual({ failure: "e-mail sending is not set up" });
+      const failure = "e-mail sending is not set up";
+      expect(await send(["ada@acme.example"])).toEqual({ failure, isOperators: true });
     }
     vi.stubEnv("SENDER_EMAIL", "alerts@acme.example");
     expect(mails.requests).toEqual([]);
@@ -325,20 +326,24 @@ describe("sending", () => {
 
   test.each([
     ["MessageRejected", "message rejected: sender or recipient not verified, or content refused"],
-    ["MailFromDomainNotVerifiedException", "sender is not verified"],
-    ["AccessDeniedException", "not permitted to send from the sender's address"],
+    ["MailFromDomainNotVerifiedException", "sender is not verified", true],
+    ["AccessDeniedException", "not permitted to send from the sender's address", true],
     ["SomethingNew", "e-mail service failed"],
-  ])("that SES refuses with %s fails once, with a reason without addresses", async (name, failure) => {
-    mails.answer = refuse(name);
-    expect(await send(["ada@acme.example"])).toEqual({ failure });
-    expect(mails.requests).toHaveLength(1);
-  });
+  ])(
+    "that SES refuses with %s fails once, with a reason without addresses",
+    async (name, failure, isOperators?) => {
+      mails.answer = refuse(name);
+      expect(await send(["ada@acme.example"])).toEqual({ failure, isOperators });
+      expect(mails.requests).toHaveLength(1);
+    },
+  );
 
   test.each(["TooManyRequestsException", "LimitExceededException", "ThrottlingException"])(
     "that SES throttles (%s) may be repeated later",
     async (name) => {
       mails.answer = refuse(name);
-      const outcome = { failure: "limit of e-mail sending reached", retryAfterSeconds: 0 };
+      const failure = "limit of e-mail sending reached";
+      const outcome = { failure, isOperators: true, retryAfterSeconds: 0 };
       expect(await send(["ada@acme.example"])).toEqual(outcome);
       expect(mails.requests).toHaveLength(1);
     },

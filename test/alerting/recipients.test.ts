@@ -8,8 +8,10 @@ import * as organizations from "../../shared/access/organizations/organization.t
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import { deliver, readSubjects, type Subject } from "../../shared/alerting/deliveries/deliver.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
+import { get as inFull } from "../../shared/alerting/deliveries/delivery-list.ts";
 import { ask } from "../../shared/alerting/recipients/confirmation.ts";
 import { addresseesOf, find, setConsent } from "../../shared/alerting/recipients/recipient.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import {
   createOrganization,
@@ -18,6 +20,7 @@ import {
   takeMessages,
   useWorkers,
 } from "../scanning/in-process-workers.ts";
+import { deliveriesOf } from "./breached-people.ts";
 import { createChannel, webhook } from "./channels.ts";
 import {
   attempt,
@@ -122,15 +125,32 @@ test("a link of another organization or with another secret is of nobody", async
 
 test("an attempt that reached some recipients is repeated for the others alone", async () => {
   const org = await createOrganization({});
-  mails.refused = (address) => address.startsWith("b@");
-  const [message] = await raiseFor(org, [["a@other.example", "b@other.example", "c@other.example"]]);
+  const otherId = await createChannel(org, {}, webhook, { notifyOnScanError: true });
+  await setConsent(await tokenOf(org, "d@other.example"), "refused");
+  mails.refused = (address) => address.startsWith("B@");
+  const recipients = ["a", "B", "c", "d"].map((name) => `${name}@other.example`);
+  const message = (await raiseFor(org, [recipients])).find(({ channelId }) => channelId !== otherId);
   if (message === undefined) throw new Error("a delivery was expected");
+  const { channelId, deliveryId } = message;
+  const unreached = async () => (await inFull(org, channelId, deliveryId, undefined)).unreached;
+  expect(await unreached()).toEqual([]);
+  const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
+  await table.update(deliveries.key(org, deliveryId), { set: { createdAt: dayAgo } });
+  await table.update(keys.channel(org, channelId), { set: { failingSince: dayAgo } });
   await attempt(message);
   expect(mails.received.sort()).toEqual(["a@other.example", "c@other.example"]);
   expect(await statusesOf(org, [message])).toEqual(["retrying after 1"]);
+  expect(await unreached()).toEqual(["B@other.example"]);
+  const error = `Alerts do not reach all recipients of the e-mail alert channel ${channelId}: message rejected: sender or recipient not verified, or content refused. The details of its last delivery name them.`;
+  expect((await deliveriesOf(org, otherId)).map(({ event }) => event)).toContainEqual({
+    type: "scan_error",
+    error,
+  });
+  await takeMessages("delivery-retries");
   mails.refused = () => false;
   await attempt({ ...message, attempt: 2 });
-  expect(mails.received.sort()).toEqual(["a@other.example", "b@other.example", "c@other.example"]);
+  expect(await unreached()).toEqual([]);
+  expect(mails.received.sort()).toEqual(["B@other.example", "a@other.example", "c@other.example"]);
   expect(await statusesOf(org, [message])).toEqual(["delivered after 2"]);
 });
 

@@ -6,6 +6,7 @@ import { Fact } from "../../components/facts.tsx";
 import { Pending } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
+import { inBothForms } from "../../text/domain-name.ts";
 import { number } from "../../text/words.ts";
 
 type Properties = { channelId: string; delivery: Delivery; onClose: () => void };
@@ -17,12 +18,17 @@ export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
     call("GET /dashboard/alert-configs/{id}/deliveries/{deliveryId}", { path }, { signal }),
   );
   const { value } = details;
-  const { lastResponse, waitsFor, failureReason, payload } = value ?? { ...delivery, payload: null };
+  const { lastResponse, waitsFor, failureReason, unreached, payload } = value ?? {
+    ...delivery,
+    unreached: [],
+    payload: null,
+  };
   return (
     <Dialog title={delivery.title} onClose={onClose} isWide isText button="Close">
       <dl class="facts">
         <Fact name="Id">{delivery.id}</Fact>
         {failureReason !== null && <Fact name="Last failure">{failureReason}</Fact>}
+        {unreached.length > 0 && <Fact name="Not reached">{unreached.map(inBothForms).join(", ")}</Fact>}
         {waitsFor !== null && (
           <Fact name="Waits for">
             {waitsFor.reason}: <When time={waitsFor.until} />

@@ -3,7 +3,6 @@
  * channels that want scan errors are told, once until then and at most once a day, when something was due for a day in which nothing arrived, or
  * a delivery is given up.
  */
-import { budgetUsedUp } from "../../aws/mail/budget.ts";
 import * as queue from "../../aws/queue/queue.ts";
 import { allOf, asRead, exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
@@ -15,6 +14,9 @@ import { type Channel, describe, list, optionsOf } from "./channel.ts";
 /** If some deliveries of a channel arrive and some are given up, the others are told again after this time at the earliest. */
 const againAfterSeconds = 24 * 3600;
 
+/** Why alerts do not reach a channel. `isOperators`: only whoever operates the service can mend it; `isPartial`: some recipients get theirs. */
+export type Failure = { failure: string; isOperators?: boolean; isPartial?: boolean };
+
 /**
  * Call it before the delivery changes: if the process dies in between, the next attempt notes it. `isLasting`: the others are told,
  * unless they were. What was noted is not written again.
@@ -22,7 +24,7 @@ const againAfterSeconds = 24 * 3600;
 export const noteFailing = async (
   org: number,
   channel: Channel,
-  failure: string,
+  failure: Failure,
   isLasting: boolean,
 ): Promise<void> => {
   const { id, failingSince, failureToldAt } = channel;
@@ -34,14 +36,9 @@ export const noteFailing = async (
   const tells = isLasting && !isTold;
   if (!tells && failingSince !== undefined) return;
   const others = tells ? (await list(org)).filter((other) => other.id !== id) : [];
-  const { name } = optionsOf(channel);
-  const settings = name === null ? "its settings" : `the settings of "${name}"`;
-  const advice =
-    failure === budgetUsedUp
-      ? "Whoever operates this service can set a larger one."
-      : `Check ${settings}, then send it a test.`;
-  const error = `Alerts do not reach ${describe(channel)}: ${failure}. ${advice}`;
-  const { writes, messages } = await raise(org, others, [{ type: "scan_error", error }]);
+  const { writes, messages } = await raise(org, others, [
+    { type: "scan_error", error: inWords(channel, failure) },
+  ]);
   // A failed condition means that another attempt has told the others, or that the channel was removed.
   const { written } = await table.attempt(
     table.transact([
@@ -56,6 +53,16 @@ export const noteFailing = async (
   );
   // If SQS does not take the messages, the re-dispatch sends them.
   if (written) await queue.sendPossible("delivery-retries", messages);
+};
+
+const inWords = (channel: Channel, { failure, isOperators, isPartial }: Failure): string => {
+  const { name } = optionsOf(channel);
+  const settings = name === null ? "its settings" : `the settings of "${name}"`;
+  const whom = isPartial ? `all recipients of ${describe(channel)}` : describe(channel);
+  const check = isPartial
+    ? "The details of its last delivery name them."
+    : `Check ${settings}, then send it a test.`;
+  return `Alerts do not reach ${whom}: ${failure}. ${isOperators ? "Ask whoever operates this service." : check}`;
 };
 
 const minute = 60_000;

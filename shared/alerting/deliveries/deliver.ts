@@ -118,9 +118,9 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   const { org, message, row, channel, owner, log } = attempt;
   const least = await leastFor(org, row);
   const reason = notServed(channel, owner) ?? (least === undefined ? "no channel tells owners" : undefined);
-  if (reason !== undefined) return wait(attempt, reason);
+  if (reason !== undefined) return wait(attempt, { failure: reason });
   if (attemptsLeft(row, message.attempt) < 0) {
-    return giveUp(attempt, row.failureReason ?? "no answer was recorded");
+    return giveUp(attempt, { failure: row.failureReason ?? "no answer was recorded" });
   }
   if (row.event.type === "gathered") {
     // What is gathered becomes an event when it is sent.
@@ -174,9 +174,10 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
     // It waits as a row. As a message it would come again beside those of the re-dispatch, ever more often.
     const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
     const until = new Date(Date.now() + seconds * 1000);
-    const reason = "channel could not be opened";
-    if (Date.now() >= waitsUntil(row, settings)) await noteFailing(attempt, reason, true);
-    await transitions.postpone(org, row, until, reason);
+    const failure = "channel could not be opened";
+    if (Date.now() >= waitsUntil(row, settings))
+      await noteFailing(attempt, { failure, isOperators: true }, true);
+    await transitions.postpone(org, row, until, failure);
     logError(channelNotOpened, error);
     log("waiting");
     return undefined;
@@ -193,11 +194,12 @@ const address = async (
   const { owner, row, settings, logger } = attempt;
   const { dashboardUrl } = settings;
   const isToOwner = "kind" in content && content.kind === "owner";
-  if (isToOwner && dashboardUrl === undefined) return giveUp(attempt, "the owner could not unsubscribe");
+  if (isToOwner && dashboardUrl === undefined)
+    return giveUp(attempt, { failure: "the owner could not unsubscribe" });
   const recipients = isToOwner ? [content.address] : form.config.recipients;
   const plan = await planMail(owner, row, recipients, { dashboardUrl, logger });
   if (isToOwner && "obstacle" in plan && plan.isForNobody)
-    return giveUp(attempt, "the owner has unsubscribed");
+    return giveUp(attempt, { failure: "the owner has unsubscribed" });
   if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan.seconds);
   return { receiver: { channel: "email", recipients: plan.recipients }, giveBack: plan.giveBack };
 };
@@ -228,22 +230,24 @@ const afterSuccess = async (
 const afterFailure = async (
   attempt: Attempt,
   { claimed, giveBack }: Prepared,
-  { failure, retryAfterSeconds, isFinal = false }: Extract<AttemptResult, { failure: string }>,
+  { failure, isOperators, retryAfterSeconds, isFinal = false }: Extract<AttemptResult, { failure: string }>,
   outcome: transitions.Outcome,
 ): Promise<void> => {
   const { org, message, row, channel, settings, log } = attempt;
   const isTooOld = Date.now() >= waitsUntil(row, settings);
+  const isPartial = outcome.reached.size + (row.reached?.size ?? 0) > 0;
+  const why = { failure, isPartial, ...(isOperators && { isOperators }) };
   // What SES did not answer in time it may have taken.
   if (failure !== "timeout") await giveBack(outcome.reached.size);
   // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
   if (retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
-    await noteFailing(attempt, failure);
+    await noteFailing(attempt, why);
     await transitions.takeBack(org, claimed, { ...outcome, failure, retryAfterSeconds });
     return log("throttled", failure);
   }
   const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
   const next = nextAfterFailure(left, settings.redispatchSeconds);
-  await noteFailing(attempt, failure, next.status === "not delivered");
+  await noteFailing(attempt, why, next.status === "not delivered");
   const finished = await transitions.finish(org, claimed, next, { ...outcome, failure });
   log(next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {
@@ -281,16 +285,16 @@ const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: 
 /** Postpones a delivery that meets an obstacle, or gives it up once it is too old. */
 const wait = async (
   attempt: Attempt,
-  reason: string,
+  obstacle: failing.Failure,
   seconds = attempt.settings.waitingSeconds,
 ): Promise<undefined> => {
   const { org, row, settings, log } = attempt;
   const now = Date.now();
   const latest = waitsUntil(row, settings);
-  if (now >= latest) return giveUp(attempt, reason);
+  if (now >= latest) return giveUp(attempt, obstacle);
   const until = new Date(Math.min(now + seconds * 1000, latest));
-  await transitions.postpone(org, row, until, reason);
-  log("waiting", reason);
+  await transitions.postpone(org, row, until, obstacle.failure);
+  log("waiting", obstacle.failure);
 };
 
 /**
@@ -299,7 +303,7 @@ const wait = async (
  */
 const noteFailing = async (
   { org, row, channel, settings }: Attempt,
-  failure: string,
+  failure: failing.Failure,
   isOver = false,
 ): Promise<void> => {
   if (channel === ownersChannel) return;
@@ -309,10 +313,10 @@ const noteFailing = async (
   await failing.noteFailing(org, channel, failure, isLasting);
 };
 
-const giveUp = async (attempt: Attempt, reason: string): Promise<undefined> => {
+const giveUp = async (attempt: Attempt, why: failing.Failure): Promise<undefined> => {
   const { org, row, channel, owner, log } = attempt;
   // Whom nobody serves does not fail.
-  if (notServed(channel, owner) === undefined) await noteFailing(attempt, reason, true);
-  await transitions.giveUp(org, row, reason);
-  log("given up", reason);
+  if (notServed(channel, owner) === undefined) await noteFailing(attempt, why, true);
+  await transitions.giveUp(org, row, why.failure);
+  log("given up", why.failure);
 };

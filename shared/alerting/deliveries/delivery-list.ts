@@ -10,6 +10,7 @@ import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as channels from "../channels/channel.ts";
 import type { AlertConfig, DetailedAlertConfig } from "../channels/channel-schema.ts";
 import { channelOf, ownersChannel } from "../owners/owner.ts";
+import { consentsOf, fingerprint } from "../recipients/recipient.ts";
 import { payloadOf } from "../senders/send.ts";
 import { readContent } from "../senders/summary.ts";
 import { breachesInTitle, titleOf } from "../senders/title.ts";
@@ -113,13 +114,31 @@ export const get = async (
   if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
     throw new Refusal("deliveryNotFound");
   const { lastAttemptAt } = row;
-  const [named, content] = await Promise.all([readNamed(org, [row]), readContent(org, row, channel)]);
+  const [named, content, unreached] = await Promise.all([
+    readNamed(org, [row]),
+    readContent(org, row, channel),
+    unreachedOf(org, row, channel),
+  ]);
   const context = { organizationName: owner?.name ?? "", dashboardUrl };
   const payload =
     lastAttemptAt === null || content === undefined
       ? null
       : payloadOf(channel.channel, { deliveryId: id, at: new Date(lastAttemptAt) }, content, context);
-  return { ...shown(row, named, channel), payload };
+  return { ...shown(row, named, channel), unreached, payload };
+};
+
+/** Recipients whom failed attempts did not reach. */
+const unreachedOf = async (
+  org: number,
+  { status, failedAttempts, reached }: Delivery,
+  { channel, config }: channels.Channel,
+): Promise<string[]> => {
+  if (channel !== "email" || failedAttempts === 0 || status === "delivered") return [];
+  const { recipients } = config;
+  const consents = await consentsOf(org, recipients);
+  return recipients.filter(
+    (each, index) => consents[index] !== "refused" && reached?.has(fingerprint(org, each)) !== true,
+  );
 };
 
 /**

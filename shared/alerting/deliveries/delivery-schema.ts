@@ -52,6 +52,9 @@ export type ListedDelivery = z.infer<typeof listedDelivery>;
 export const deliveryInFull = z
   .object({
     ...listedDelivery.shape,
+    unreached: z
+      .array(z.string())
+      .check(z.meta({ description: "Recipients of an e-mail channel whom failed attempts did not reach" })),
     payload: z.nullable(z.string()).check(
       z.meta({
         description:

@@ -1,6 +1,7 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import type { Organization } from "../../access/organizations/organization.ts";
-import { budgetUsedUp, defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
+import { defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
+import type { Failure } from "../channels/failing.ts";
 import type { Delivery } from "../deliveries/delivery.ts";
 import { askToConfirm, unconfirmed } from "./confirmation.ts";
 import { type Addressee, addresseesOf, fingerprint } from "./recipient.ts";
@@ -11,7 +12,7 @@ import { type Addressee, addresseesOf, fingerprint } from "./recipient.ts";
  */
 export type MailPlan =
   | { recipients: Addressee[]; giveBack: (sent: number) => Promise<void> }
-  | { obstacle: string; seconds: number; isForNobody?: boolean };
+  | { obstacle: Failure; seconds: number; isForNobody?: boolean };
 
 /** Until it is looked again whether somebody has confirmed. */
 const confirmationSeconds = 3_600;
@@ -48,9 +49,9 @@ export const planMail = async (
   }
   const all = willing.filter((each) => !silent.includes(each));
   if (all.length === 0) {
-    const obstacle =
+    const failure =
       silent.length === 0 ? "all recipients have unsubscribed" : "no recipient has confirmed yet";
-    return { obstacle, seconds: confirmationSeconds, isForNobody: true };
+    return { obstacle: { failure }, seconds: confirmationSeconds, isForNobody: true };
   }
   const recipients = all.filter(({ email }) => row.reached?.has(fingerprint(org, email)) !== true);
   const takenAt = new Date();
@@ -68,5 +69,5 @@ export const planMail = async (
   const seconds =
     (usedUpUntil.getTime() - Date.now()) / 1_000 +
     (isSingle ? headStartSeconds + Math.random() * spreadSeconds : 0);
-  return { obstacle: budgetUsedUp, seconds };
+  return { obstacle: { failure: "budget of e-mails is used up", isOperators: true }, seconds };
 };

@@ -26,12 +26,12 @@ const nextAddressAfterMilliseconds = 2000;
 /**
  * What became of one attempt to send. `status` (2xx): delivered. `failure` is a short reason for people and
  * never contains the url, a header or a part of the response. `response`: what an HTTP receiver answered (answer.ts). With `retryAfterSeconds` the receiver throttled
- * the attempt and asks for this pause (0: it named none). `isFinal`: further attempts are of no use. `reached`: the
- * addresses that got their e-mail, also of an attempt that failed for others.
+ * the attempt and asks for this pause (0: it named none). `isFinal`: further attempts are of no use. `isOperators`: only whoever operates
+ * the service can mend it. `reached`: the addresses that got their e-mail, also of an attempt that failed for others.
  */
 export type AttemptResult = (
   | { status: number }
-  | { failure: string; retryAfterSeconds?: number; isFinal?: boolean }
+  | { failure: string; retryAfterSeconds?: number; isFinal?: boolean; isOperators?: boolean }
 ) & { reached?: readonly string[]; response?: Answer };
 
 /**

@@ -75,11 +75,9 @@ const headlineOf = (summary: Summary, isSubject = false): string => {
   const { kind, breaches, discreetPeople, totals } = summary;
   const [worst] = breaches;
   if (kind === "baseline") {
-    const found =
-      totals.people === 0
-        ? `first scan found ${peopleOf(discreetPeople, summary)} in a sensitive breach`
-        : `first scan found ${peopleOf(totals.people, summary)} in data breaches`;
-    return worst === undefined ? `The ${found}` : `${inWords(worst.severity)}the ${found}`;
+    return worst === undefined
+      ? `The first scan found ${peopleOf(discreetPeople, summary)} in a sensitive breach`
+      : `${inWords(worst.severity)}the first scan found ${peopleOf(totals.people, summary)} in data breaches`;
   }
   if (worst === undefined) {
     const what = kind === "risen" ? "A sensitive breach is worse than was known" : "A sensitive breach";

@@ -9,9 +9,6 @@ import * as table from "../table/table.ts";
 /** Copies in a UTC hour and in a UTC day. A message to three recipients is three copies. */
 export type MailBudget = { hour: number; day: number };
 
-/** What a delivery waits for that the budget holds up. */
-export const budgetUsedUp = "budget of e-mails is used up";
-
 export const defaultMailBudget: MailBudget = { hour: 500, day: 2_000 };
 
 const hourSeconds = 3_600;

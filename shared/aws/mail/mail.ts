@@ -24,13 +24,16 @@ export type Message = {
   headers?: readonly { Name: string; Value: string }[];
 };
 
+/** `isOperators`: only whoever operates the service can mend it. With `retryAfterSeconds` SES is too busy. */
+type Failure = { failure: string; isOperators?: boolean; retryAfterSeconds?: number };
+
 /** Sends a message within whole milliseconds. Never throws for what SES does; a `failure` never contains an address. */
 export const send = async (
   { recipient, subject, text, html, headers = [] }: Message,
   timeoutMilliseconds: number,
-): Promise<{ status: number } | { failure: string; retryAfterSeconds?: number }> => {
+): Promise<{ status: number } | Failure> => {
   const sender = process.env.SENDER_EMAIL ?? "";
-  if (sender === "") return { failure: "e-mail sending is not set up" };
+  if (sender === "") return { failure: "e-mail sending is not set up", isOperators: true };
   const deadline = AbortSignal.timeout(timeoutMilliseconds);
   try {
     const reply = await client().send(
@@ -54,35 +57,26 @@ export const send = async (
     );
     return { status: reply.$metadata.httpStatusCode ?? 200 };
   } catch (error) {
-    const failure = deadline.aborted ? "timeout" : describeFailure(error);
-    return isThrottled(error) ? { failure, retryAfterSeconds: 0 } : { failure };
+    if (deadline.aborted) return { failure: "timeout" };
+    return failures[(error as Error).name] ?? { failure: "e-mail service failed" };
   }
 };
 
-/** Errors that mean that the account's sending rate, daily quota or rate of requests is used up. */
-const throttlingErrors = new Set([
-  "LimitExceededException",
-  "ThrottlingException",
-  "TooManyRequestsException",
-]);
+/** The account's sending rate, daily quota or rate of requests is used up. */
+const busy: Failure = { failure: "limit of e-mail sending reached", isOperators: true, retryAfterSeconds: 0 };
 
-const isThrottled = (error: unknown): boolean => error instanceof Error && throttlingErrors.has(error.name);
-
-/** Reasons by the name of the SES error; the message of the error may contain addresses and is not shown. */
-const reasons: Readonly<Record<string, string>> = {
-  AccessDeniedException: "not permitted to send from the sender's address",
-  AccountSuspendedException: "e-mail sending is suspended",
-  BadRequestException: "message refused as not valid",
-  LimitExceededException: "limit of e-mail sending reached",
-  MailFromDomainNotVerifiedException: "sender is not verified",
-  MessageRejected: "message rejected: sender or recipient not verified, or content refused",
-  SendingPausedException: "e-mail sending is paused",
-  ThrottlingException: "limit of e-mail sending reached",
-  TooManyRequestsException: "limit of e-mail sending reached",
+/** By the name of the SES error; the message of the error may contain addresses and is not shown. */
+const failures: Readonly<Record<string, Failure>> = {
+  AccessDeniedException: { failure: "not permitted to send from the sender's address", isOperators: true },
+  AccountSuspendedException: { failure: "e-mail sending is suspended", isOperators: true },
+  BadRequestException: { failure: "message refused as not valid" },
+  LimitExceededException: busy,
+  MailFromDomainNotVerifiedException: { failure: "sender is not verified", isOperators: true },
+  MessageRejected: { failure: "message rejected: sender or recipient not verified, or content refused" },
+  SendingPausedException: { failure: "e-mail sending is paused", isOperators: true },
+  ThrottlingException: busy,
+  TooManyRequestsException: busy,
 };
-
-const describeFailure = (error: unknown): string =>
-  (error instanceof Error ? reasons[error.name] : undefined) ?? "e-mail service failed";
 
 const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",
