@@ -70,10 +70,12 @@ export const run: Run = async ({ progress }) => {
   try {
     progress("alerts: starting the service");
     const service = await startOwn({ receiver, hibp }, urls("service"));
-    const ofScans = await measureScanAlerts({ receiver, hibp }, progress).catch(async (error) => {
-      await service.close();
-      throw error;
-    });
+    const ofScans = await measureScanAlerts({ receiver, hibp, apiUrl: service.apiUrl }, progress).catch(
+      async (error) => {
+        await service.close();
+        throw error;
+      },
+    );
     const own = await measure(service, { receiver, faulty, name: "this service", progress });
     progress("alerts: starting Redis and BullMQ");
     const bullMq = await startBullMq(urls("bullmq"), concurrency).catch((error: Error) => error);
@@ -95,7 +97,7 @@ export const run: Run = async ({ progress }) => {
 const startOwn = async (
   { receiver, hibp }: { receiver: Receiver; hibp: HibpServer },
   urls: readonly string[][],
-): Promise<DeliverySystem> => {
+): Promise<DeliverySystem & { apiUrl: string }> => {
   const options = ["--memory", "--hibp-url", hibp.url, "--allow-origin", receiver.origin];
   const service = await startService(options, { AWS_ENDPOINT_URL_SESV2: receiver.origin }, await assembly());
   try {
@@ -103,6 +105,7 @@ const startOwn = async (
     const created: Awaited<ReturnType<typeof createReceivers>>[] = [];
     for (const own of urls) created.push(await createReceivers(own));
     return {
+      apiUrl: service.apiUrl,
       raise: async (organization) => {
         const { org, recipients } = created[organization] as (typeof created)[number];
         const event = { type: "scan_error", error: "Measured" } as const;

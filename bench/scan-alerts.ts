@@ -3,11 +3,11 @@ import { setTimeout } from "node:timers/promises";
 import type { HibpServer } from "../local/harness/hibp-server.ts";
 import type { Receiver } from "../local/harness/receiver.ts";
 import { administrator } from "../shared/access/activity/actor.ts";
+import * as apiKeys from "../shared/access/keys/api-key.ts";
 import * as findings from "../shared/findings/finding.ts";
 import * as domains from "../shared/monitoring/domains/domain.ts";
 import { importAll } from "../shared/monitoring/imports/commit.ts";
 import { scans } from "../shared/scanning/record.ts";
-import { start } from "../shared/scanning/start.ts";
 import type { Cell, Context, Table } from "./arm.ts";
 import { createChannels, createOrganization, webhook } from "./channels.ts";
 import { round, until, verdict } from "./measure.ts";
@@ -36,9 +36,11 @@ type Measured = {
   events: number[];
 };
 
+type Surroundings = { receiver: Receiver; hibp: HibpServer; apiUrl: string };
+
 /** The service must send its mails to the receiver. */
 export const measureScanAlerts = async (
-  surroundings: { receiver: Receiver; hibp: HibpServer },
+  surroundings: Surroundings,
   progress: Context["progress"],
 ): Promise<Table> => {
   const measured: Measured[] = [];
@@ -49,11 +51,9 @@ export const measureScanAlerts = async (
   return asTable(measured);
 };
 
-const measure = async (
-  { receiver, hibp }: { receiver: Receiver; hibp: HibpServer },
-  domain: string,
-): Promise<Measured> => {
+const measure = async ({ receiver, hibp, apiUrl }: Surroundings, domain: string): Promise<Measured> => {
   const { id: org } = await createOrganization();
+  const { key } = await apiKeys.create(org, "Bench", administrator);
   const created = await domains.create(org, { name: domain, verified: true });
   if (created === "exists") throw new Error(`The domain ${domain} exists`);
   const all = Array.from({ length: addresses }, (_, index) => `person-${index}@${domain}`);
@@ -71,9 +71,9 @@ const measure = async (
     ]);
   }
   // A first scan would be summed up.
-  await scan(org);
+  await scan(org, apiUrl, key);
   for (const address of all.slice(0, people)) hibp.accounts[address] = ["Alpha"];
-  const ended = await scan(org);
+  const ended = await scan(org, apiUrl, key);
   const arrivals = (kind: "slack" | "webhook" | "mail"): number[][] =>
     Array.from({ length: channelsOfEachKind }, (_, index) =>
       receiver.requests
@@ -105,8 +105,13 @@ const measure = async (
 };
 
 /** Scans, and gives when the scan ended, in milliseconds since 1970. */
-const scan = async (org: number): Promise<number> => {
-  const id = await start(org, "manual", administrator);
+const scan = async (org: number, apiUrl: string, key: string): Promise<number> => {
+  const reply = await fetch(`${apiUrl}/scans`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const { scanJobId: id, error } = (await reply.json()) as { scanJobId?: number; error?: string };
+  if (id === undefined) throw new Error(`The scan did not start: ${error}`);
   return Date.parse((await untilEnded(() => scans.get(org, id))).completedAt ?? "");
 };
 
