@@ -68,21 +68,26 @@ export const askUpstream = async (
           ? await askAboutDomain(domain, rpm, coverage, waiting())
           : { domain, state: "single", reason };
       answers.push(answer);
+      // What HIBP has just said of its plan holds for the others too, which are not asked about then.
+      if (reason === undefined && answer.reason === "no_domain_search") break;
       if (answer.state === "single") continue;
       if (answer.state === "checked") aliases += answer.breachNames.size;
       if (aliases > aliasesPerBatch || Date.now() > endsAt || !hasTimeToAsk(invocation)) break;
     }
     return { answers };
   } catch (error) {
-    if (!(error instanceof UpstreamFailure) || error.kind !== "rate_limited") throw error;
+    if (!(error instanceof UpstreamFailure)) throw error;
+    // The next call throws the refusal of the key again, once these are saved.
+    if (error.kind !== "rate_limited" && answers.length > 0) return { answers };
+    if (error.kind !== "rate_limited") throw error;
     const delaySeconds = Math.min(maximumDelaySeconds, Math.ceil(error.retryAfterSeconds) + 1);
     return { answers, delaySeconds };
   }
 };
 
 /**
- * Asks HIBP for the breached aliases of a domain. "single": the subscription does not cover the domain. Whether the API key is
- * valid shows in the look-ups that follow.
+ * Asks HIBP for the breached aliases of a domain. "single": the subscription does not cover the domain.
+ * @throws UpstreamFailure when the rate is used up, or HIBP accepts the API key nowhere
  */
 const askAboutDomain = async (
   domain: Domain,
@@ -100,6 +105,7 @@ const askAboutDomain = async (
       return { domain, state: "single", reason: listed.has(domain.name) ? "too_large" : "refused" };
     }
     if (kind === "unauthorized" || kind === "no_subscription") {
+      await subscription.refreshIfAnswered(waiting);
       return { domain, state: "single", reason: "no_domain_search" };
     }
     if (kind === "rate_limited") throw error;

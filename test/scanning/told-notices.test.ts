@@ -66,14 +66,17 @@ test("that a domain lost its search is told once each time, to its organization 
   };
   await loss();
   expect((await toldTo(org)).slice(before)).toEqual([lost]);
-  // A scan without an answer says nothing of the plan.
+  // A scan without an answer says nothing of the plan, and a key that is refused has none.
   workers.failureOf = (path) => (path === "breacheddomain/lost.example" ? 400 : undefined);
   await scanBoth();
-  expect((await toldTo(org)).slice(before)).toEqual([lost, expect.stringMatching(/^None of 1/)]);
+  workers.failureOf = () => 401;
+  await scanBoth();
+  const refused = [/malformed$/, /refused the API key$/].map((end) => expect.stringMatching(end));
+  expect((await toldTo(org)).slice(before)).toEqual([lost, ...refused]);
   workers.failureOf = () => undefined;
   await scanBoth();
   await loss();
-  expect((await toldTo(org)).slice(before + 2)).toEqual([lost]);
+  expect((await toldTo(org)).slice(before + 3)).toEqual([lost]);
   expect((await toldTo(other)).filter((text) => text.includes("does not search"))).toEqual([]);
 });
 

@@ -52,13 +52,20 @@ export const forDomains = async (
   let coverage = await storedCoverage(domains);
   const isComplete = domains.every((domain) => coverage.listed.has(domain));
   if (isOld(coverage.subscription, isComplete ? maximumAgeSeconds : coverageMaxAgeSeconds)) {
-    await refresh(options).catch((error: unknown) => {
-      if (!(error instanceof UpstreamFailure) || endsEverything.includes(error.kind)) throw error;
-    });
+    await refreshIfAnswered(options);
     coverage = await storedCoverage(domains);
   }
   return { rpm: coverage.subscription?.rpm ?? cautiousRpm, coverage };
 };
+
+/**
+ * `refresh`, without whose answer what was known before holds.
+ * @throws UpstreamFailure of kind `unauthorized` or `no_subscription`: the key can do nothing
+ */
+export const refreshIfAnswered = (options: Waiting = {}): Promise<void> =>
+  refresh(options).catch((error: unknown) => {
+    if (!(error instanceof UpstreamFailure) || endsEverything.includes(error.kind)) throw error;
+  });
 
 const isOld = (row: SubscriptionRow | undefined, maxAgeSeconds: number): boolean =>
   row?.at === undefined ||
