@@ -13,15 +13,12 @@ const message = signal<Message | undefined>(undefined);
  * Says that something was done: on the screen for a while, until people go to another page, and to screen readers. What it offers
  * stays for ten seconds, wherever they go.
  */
-export function say(text: string, offer?: Offer): void {
+export function say(text: string, offer?: Offer, seconds = offer === undefined ? 6 : 10): void {
   const id = (message.value?.id ?? 0) + 1;
   message.value = { text, id, move: moves.peek(), offer };
-  setTimeout(
-    () => {
-      if (message.value?.id === id) message.value = undefined;
-    },
-    offer === undefined ? 6_000 : 10_000,
-  );
+  setTimeout(() => {
+    if (message.value?.id === id) message.value = undefined;
+  }, seconds * 1000);
 }
 
 export function Status() {

@@ -29,11 +29,12 @@ export async function ask(
 
 function offerUndo(selection: Selection, done: number, acknowledgedAt?: string): void {
   const act = async (): Promise<void> => {
-    say("Reopening …");
+    // Until it says how it ended.
+    say("Reopening …", undefined, 3600);
     try {
       say(`Reopened ${count((await undo(selection, acknowledgedAt)).done, "finding")}.`);
     } catch (error) {
-      say(`Not everything was reopened: ${asFailure(error).message}`);
+      say(`Not everything was reopened: ${asFailure(error).message}`, offer);
     }
     reloadAll();
   };
@@ -43,11 +44,9 @@ function offerUndo(selection: Selection, done: number, acknowledgedAt?: string):
 
 type Properties = Ends & {
   selection: Selection;
-  /** Whether they are reopened instead of acknowledged. */
   isReopening: boolean;
 };
 
-/** Acknowledges findings, or reopens them. */
 function AcknowledgeDialog({ selection, isReopening, ...ends }: Properties) {
   const [progress, setProgress] = useState<Progress>();
   const { total, words } = selection;

@@ -1,11 +1,10 @@
 /** Requests to change many findings, each followed to its end. */
-import { call, serviceTime, sleep } from "../../api/client.ts";
-import { Failure } from "../../api/failure.ts";
+import { asFailure, call, serviceTime, sleep } from "../../api/client.ts";
+import { Failure, isPassing } from "../../api/failure.ts";
 import type { Finding, Input } from "../../api/routes.ts";
 import { count } from "../../text/words.ts";
 import { bodyOf, type Filters, inWords, namesOf, openOnes } from "./filters.ts";
 
-/** Findings to change. */
 export type Selection = {
   filter: NonNullable<Input<"POST /v1/breaches/reopenings">["body"]["filter"]>;
   total: number;
@@ -46,7 +45,6 @@ export const undo = (
   acknowledgedAt: string | undefined,
 ): Promise<State> => change({ filter: { ...filter, acknowledged: true, acknowledgedAt } });
 
-/** How far a request is. */
 export type Progress = { matching: number; done: number };
 type State = Progress & { createdAt: string };
 
@@ -60,6 +58,9 @@ type Options = {
   onProgress?: (progress: Progress) => void;
 };
 
+/** How many times in a row a request that goes on may not be seen. */
+const mostUnseen = 12;
+
 /** Acknowledges findings, or reopens them. @throws Failure */
 export async function change(
   { filter }: Pick<Selection, "filter">,
@@ -69,16 +70,24 @@ export async function change(
   const { id, matching } = await call(`POST ${path}`, { body: { filter, resolution, reason } });
   onProgress?.({ matching, done: 0 });
   // Ever more seldom: an office behind one address has 100 requests a minute.
-  for (let pause = 700; ; pause = Math.min(1.2 * pause, 5_000)) {
-    const { status, createdAt, ...counts } = await call(`GET ${path}/{id}`, { path: { id } });
-    const state = { matching, done: "reopened" in counts ? counts.reopened : counts.acknowledged, createdAt };
-    onProgress?.(state);
-    if (status === "completed") return state;
-    if (status === "failed") {
-      throw new Failure(`Only ${count(state.done, "finding was", "findings were")} changed.`, {
-        status: 500,
-        code: partlyDone,
-      });
+  for (let pause = 700, unseen = 0; ; pause = Math.min(1.2 * pause, 5_000)) {
+    const seen = await call(`GET ${path}/{id}`, { path: { id } }).catch((error: unknown) => {
+      // The service goes on, whether or not it can be asked.
+      unseen += 1;
+      if (unseen > mostUnseen || !isPassing(asFailure(error))) throw error;
+    });
+    if (seen !== undefined) {
+      const { status, createdAt } = seen;
+      const done = "reopened" in seen ? seen.reopened : seen.acknowledged;
+      unseen = 0;
+      onProgress?.({ matching, done });
+      if (status === "completed") return { matching, done, createdAt };
+      if (status === "failed") {
+        throw new Failure(`Only ${count(done, "finding was", "findings were")} changed.`, {
+          status: 500,
+          code: partlyDone,
+        });
+      }
     }
     await sleep(pause);
   }
