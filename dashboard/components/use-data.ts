@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { asFailure, isAbort } from "../api/client.ts";
 import type { Failure } from "../api/failure.ts";
 
@@ -40,12 +40,22 @@ export function useData<Value>(key: string, load: (signal: AbortSignal) => Promi
   return { ...state, isLoading: loaded !== wanted, reload: () => setRound((before) => before + 1) };
 }
 
-/** Reloads while `isOn` and the page is visible, some seconds after each answer: a slow one would never come otherwise. */
-export function useRepeat(isOn: boolean, seconds: number, { isLoading, reload }: Data<unknown>): void {
+const longestPauseSeconds = 60;
+
+/**
+ * Reloads while `isOn` and the page is visible, some seconds after each answer: a slow one would never come otherwise. Ever more seldom
+ * while answers are alike: what waits for hours is not asked for thousands of times.
+ */
+export function useRepeat(isOn: boolean, seconds: number, { value, isLoading, reload }: Data<unknown>): void {
   const isDue = isOn && !isLoading;
+  const last = useRef({ answer: "", pause: seconds });
   useEffect(() => {
     if (!isDue) return;
-    const timer = setInterval(() => document.visibilityState === "visible" && reload(), seconds * 1000);
+    const { answer, pause } = last.current;
+    const latest = JSON.stringify(value);
+    const next = latest === answer ? Math.min(1.5 * pause, longestPauseSeconds) : seconds;
+    last.current = { answer: latest, pause: next };
+    const timer = setInterval(() => document.visibilityState === "visible" && reload(), next * 1000);
     return () => clearInterval(timer);
-  }, [isDue, seconds]);
+  }, [isDue]);
 }

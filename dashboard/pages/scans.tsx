@@ -15,7 +15,8 @@ import { anyState } from "./findings/filters.ts";
 export function ScansPage() {
   const data = usePage({}, (query, signal) => call("GET /v1/scans", { query }, { signal }));
   const isScanning = data.value?.scans.some(isRunning) ?? false;
-  useRepeat(isScanning, 2, data);
+  // An office behind one address has 100 requests a minute.
+  useRepeat(isScanning, 5, data);
   return (
     <Page title="Scans" actions={<StartScan isScanning={isScanning} onStarted={data.reload} />}>
       <p class="prose">

@@ -18,7 +18,7 @@ describe("Scans", () => {
     // An answer takes longer than the page waits until it asks again.
     await page.route("**/api/v1/scans?*", async (route) => {
       const response = await route.fetch();
-      await setTimeout(2_500);
+      await setTimeout(5_500);
       await route.fulfill({ response }).catch(() => {});
     });
     await go(page, "Scans");
