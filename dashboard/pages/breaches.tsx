@@ -70,5 +70,5 @@ const columns: Column<FoundBreach>[] = [
   { name: "Exposed", cell: exposedBy },
   { name: "Open", kind: "number", width: "word", cell: ({ open }) => number(open) },
   { name: "Acknowledged", kind: "number", width: "time", cell: ({ acknowledged }) => number(acknowledged) },
-  { name: "Last seen", width: "time", cell: ({ lastDetectedAt }) => <When time={lastDetectedAt} /> },
+  { name: "Newest finding", width: "time", cell: ({ lastDetectedAt }) => <When time={lastDetectedAt} /> },
 ];

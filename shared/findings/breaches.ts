@@ -30,7 +30,7 @@ const byOpen: Order = (one, other) => other.open - one.open;
 const byNewest: Order = (one, other) => other.dates.last - one.dates.last || other.breachId - one.breachId;
 
 const orders: Record<FoundBreachOrder, Order> = {
-  severity: (one, other) => byLevel(one, other) || byNewest(one, other),
+  severity: (one, other) => byLevel(one, other) || byOpen(one, other) || byNewest(one, other),
   open: (one, other) => byOpen(one, other) || byLevel(one, other) || byNewest(one, other),
   newest: byNewest,
 };
@@ -62,7 +62,6 @@ export const list = async (
   return { breaches: onPage.map((each) => shown(each, details.get(each.breachId))), total: named.length };
 };
 
-/** Undefined where no finding of the organization is of it. */
 export const find = async (org: number, breachId: number): Promise<FoundBreach | undefined> => {
   const [counted, dates, details] = await Promise.all([
     counts.read(org),
@@ -73,7 +72,6 @@ export const find = async (org: number, breachId: number): Promise<FoundBreach |
   return found && shown(found, details.get(breachId));
 };
 
-/** Refuses `breachNotFound` where no finding of the organization is of it. */
 export const get = async (org: number, breachId: number): Promise<FoundBreach> => {
   const found = await find(org, breachId);
   if (found === undefined) throw new Refusal("breachNotFound");
@@ -95,7 +93,6 @@ const foundIn = (
 export const levelIn = ({ byLevel }: counts.Counts, breachId: number): number =>
   Math.max(levelOf("low"), ...(byLevel.get(breachId)?.keys() ?? []));
 
-/** The breaches whose title, name or domain contains the text. */
 const withPart = async (
   found: readonly Found[],
   part: string,

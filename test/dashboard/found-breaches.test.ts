@@ -83,25 +83,28 @@ describe("GET /findings/{id}", () => {
 const rank = ["critical", "high", "medium", "low"];
 const bySeverity = (one: Breach, another: Breach) =>
   rank.indexOf(one.severity) - rank.indexOf(another.severity);
+const byOpen = (one: Breach, another: Breach) => another.open - one.open;
 const byNewest = (one: Breach, another: Breach) =>
   another.lastDetectedAt.localeCompare(one.lastDetectedAt) || another.id - one.id;
 
 describe("GET /breaches", () => {
   test("200: breaches with findings, in full, worst first", async () => {
     expect(expected.length).toBeGreaterThan(5);
-    const ordered = expected.toSorted((one, another) => bySeverity(one, another) || byNewest(one, another));
+    const ordered = expected.toSorted(
+      (one, another) => bySeverity(one, another) || byOpen(one, another) || byNewest(one, another),
+    );
     expect(await list()).toEqual({ breaches: ordered, total: expected.length });
     expect(await list("?order=severity")).toEqual({ breaches: ordered, total: expected.length });
   });
 
   test("in the other orders, page by page", async () => {
     const newest = expected.toSorted(byNewest).map(({ id }) => id);
-    const byOpen = expected.toSorted(
-      (one, another) => another.open - one.open || bySeverity(one, another) || byNewest(one, another),
+    const mostOpen = expected.toSorted(
+      (one, another) => byOpen(one, another) || bySeverity(one, another) || byNewest(one, another),
     );
     for (const [order, ids] of [
       ["newest", newest],
-      ["open", byOpen.map(({ id }) => id)],
+      ["open", mostOpen.map(({ id }) => id)],
     ] as const) {
       const page = await list(`?order=${order}&limit=3&offset=2`);
       expect([order, page.total, page.breaches.map(({ id }) => id)]).toEqual([
