@@ -11,6 +11,7 @@ import { addressOf } from "../place.ts";
 import { dayName, exactTime } from "../text/dates.ts";
 import { isPlotted } from "../text/months.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
+import { BreachName } from "./findings/columns.tsx";
 import { anyState } from "./findings/filters.ts";
 import { MonthPlot } from "./overview/month-plot.tsx";
 import { NextStep } from "./overview/next-step.tsx";
@@ -100,10 +101,10 @@ function News({ findings, people, breaches }: Overview["news"]) {
         , {count(people, "person", "people")}
       </h2>
       <ul class="ranking">
-        {breaches.map(({ breachId, title, severity, findings }) => (
-          <li key={breachId}>
+        {breaches.map(({ severity, findings, ...breach }) => (
+          <li key={breach.breachId}>
             <SeverityMark severity={severity} />
-            <a href={addressOf(`/breaches/${breachId}`)}>{title}</a>
+            <BreachName breach={breach} href={addressOf(`/breaches/${breach.breachId}`)} />
             <span>{number(findings)} new</span>
           </li>
         ))}
@@ -121,9 +122,9 @@ function TopBreaches({ breaches }: { breaches: Overview["findings"]["topBreaches
         <p class="muted">Every finding is acknowledged.</p>
       ) : (
         <ol class="ranking">
-          {breaches.map(({ breachId, title, open }) => (
-            <li key={breachId}>
-              <a href={addressOf(`/breaches/${breachId}`)}>{title}</a>
+          {breaches.map(({ open, ...breach }) => (
+            <li key={breach.breachId}>
+              <BreachName breach={breach} href={addressOf(`/breaches/${breach.breachId}`)} />
               <span class="bar">
                 <span style={{ inlineSize: `${(open / most) * 100}%` }} />
               </span>
@@ -210,8 +211,9 @@ function FailingChannels({ channels }: { channels: Overview["channels"] }) {
       {failing.map(({ id, channel, name, failingSince, notDelivered }) => (
         <li key={id}>
           Alerts <bdi>{name === null ? `by ${kinds[channel]}` : `to ${name}`}</bdi>{" "}
-          {failingSince === null ? "fail" : `have failed since ${exactTime(Date.parse(failingSince))}`}
-          {notDelivered > 0 && `: ${count(notDelivered, "alert was", "alerts were")} not delivered`}.{" "}
+          {failingSince === null ? "fail" : `have failed since ${exactTime(Date.parse(failingSince))}`}.{" "}
+          {notDelivered > 0 &&
+            `Since the channel was added, ${count(notDelivered, "alert was", "alerts were")} not delivered. `}
           <a href={addressOf("/alerts", { channel: id })}>See why</a>
         </li>
       ))}

@@ -3,8 +3,12 @@ import { alertOptions, detailedAlertConfig } from "../../shared/alerting/channel
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
+import { detailedBreach } from "../../shared/findings/finding-schema.ts";
 import { severity } from "../../shared/monitoring/hibp/severity-schema.ts";
 import { scan } from "../../shared/scanning/scan-schema.ts";
+
+/** Of two breaches with one title the date tells which is which. */
+const named = { breachId: idField, title: z.string(), breachDate: detailedBreach.shape.breachDate };
 
 const overview = z.object({
   findings: z.object({
@@ -20,7 +24,7 @@ const overview = z.object({
       )
       .check(z.meta({ description: "The last 12 months (UTC) by `firstDetectedAt`, oldest first" })),
     topBreaches: z
-      .array(z.object({ breachId: idField, title: z.string(), open: count }))
+      .array(z.object({ ...named, open: count }))
       .check(z.meta({ description: "The 5 breaches with the most open findings" })),
   }),
   bySeverity: z
@@ -31,7 +35,7 @@ const overview = z.object({
       since: timestamp,
       findings: count,
       people: count.check(z.meta({ description: "E-mails with one of these findings" })),
-      breaches: z.array(z.object({ breachId: idField, title: z.string(), severity, findings: count })).check(
+      breaches: z.array(z.object({ ...named, severity, findings: count })).check(
         z.meta({
           description:
             "The worst 3 of their breaches: by severity, then by how many of these findings they have",

@@ -2,6 +2,7 @@
 
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
+import { unknownDate } from "../../shared/contract/unknown-date.ts";
 import { levelIn } from "../../shared/findings/breaches.ts";
 import * as counts from "../../shared/monitoring/counts/counts.ts";
 import * as news from "../../shared/monitoring/counts/news.ts";
@@ -80,7 +81,10 @@ const findingsOf = async (
     [...top, ...newest].map(([breachId]) => breachId),
     catalogVersion,
   );
-  const titleOf = (breachId: number): string => details.get(breachId)?.title ?? `Breach ${breachId}`;
+  const named = (breachId: number) => {
+    const { title = `Breach ${breachId}`, breachDate = unknownDate } = details.get(breachId) ?? {};
+    return { breachId, title, breachDate };
+  };
   const { since, findings, people } = found;
   return {
     counted,
@@ -90,15 +94,14 @@ const findingsOf = async (
         month,
         ...(counted.byMonth.get(month) ?? { open: 0, acknowledged: 0 }),
       })),
-      topBreaches: top.map(([breachId, open]) => ({ breachId, title: titleOf(breachId), open })),
+      topBreaches: top.map(([breachId, open]) => ({ ...named(breachId), open })),
     },
     news: {
       since,
       findings,
       people,
       breaches: newest.map(([breachId, count]) => ({
-        breachId,
-        title: titleOf(breachId),
+        ...named(breachId),
         severity: severityAt(levelIn(counted, breachId)),
         findings: count,
       })),

@@ -64,7 +64,10 @@ describe("200", () => {
     const scanned = await scan(api);
 
     const { body } = await api.get("/breaches?limit=100");
-    const found = body.breaches as { id: number; breach: { id: number; title: string } }[];
+    const found = body.breaches as {
+      id: number;
+      breach: { id: number; title: string; breachDate: string };
+    }[];
     const all = (await api.get("/breaches?limit=100&include=details")).body.breaches;
     const severityOf = new Map(
       (all as { severity: Severity; breach: { id: number } }[]).map((each) => [
@@ -75,8 +78,13 @@ describe("200", () => {
     expect(found.length).toBeGreaterThan(5);
     await api.post("/breaches/acknowledge", { id: found[0]?.id });
     const open = found.slice(1);
+    const named = (breachId: number, some: typeof found) => ({
+      breachId,
+      title: some[0]?.breach.title,
+      breachDate: some[0]?.breach.breachDate,
+    });
     const top = [...Map.groupBy(open, ({ breach }) => breach.id)]
-      .map(([breachId, some]) => ({ breachId, title: some[0]?.breach.title, open: some.length }))
+      .map(([breachId, some]) => ({ ...named(breachId, some), open: some.length }))
       .sort((one, another) => another.open - one.open || one.breachId - another.breachId)
       .slice(0, 5);
 
@@ -84,8 +92,7 @@ describe("200", () => {
     expect(domains).toEqual({ verified: 1, unverified: 1 });
     const byNumber = [...Map.groupBy(found, ({ breach }) => breach.id)]
       .map(([breachId, some]) => ({
-        breachId,
-        title: some[0]?.breach.title,
+        ...named(breachId, some),
         severity: severityOf.get(breachId) as Severity,
         findings: some.length,
       }))
