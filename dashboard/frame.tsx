@@ -57,6 +57,7 @@ export function Frame({ section, children }: { section: string; children: Compon
 
 function Account() {
   const action = useAction();
+  const [name, domain] = session.value?.user.email.split("@") ?? [];
   return (
     <div class="account">
       <FailureNotice failure={sessionFailure.value} retry={() => void loadSession()} />
@@ -66,7 +67,10 @@ function Account() {
           <bdi class="organization clamp" title={session.value.organization.name}>
             {session.value.organization.name}
           </bdi>
-          <bdi class="muted">{session.value.user.email}</bdi>
+          <bdi class="muted">
+            {name}
+            <wbr />@{domain}
+          </bdi>
         </p>
       )}
       <Button kind="quiet" isBusy={action.isBusy} onClick={() => void action.run(signOut)}>

@@ -106,12 +106,14 @@ const columns = ({ show, test, enable, isBusy, isAnyFailing }: Options): Column<
     name: "Name",
     kind: "main",
     width: isAnyFailing ? "rest" : "name",
-    cell: (channel) => <Name text={nameOf(channel)} />,
+    cell: (channel) => (
+      <span class="tailed">
+        <Name text={nameOf(channel)} />
+        {channel.options.name !== null && <small>{kinds[channel.channel]}</small>}
+      </span>
+    ),
   },
-  {
-    name: "Destination",
-    cell: (channel) => <span title={kinds[channel.channel]}>{destinationOf(channel)}</span>,
-  },
+  { name: "Destination", cell: destinationOf },
   {
     name: "Alerts of",
     cell: (channel) => {

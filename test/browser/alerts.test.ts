@@ -89,7 +89,7 @@ describe("Alerts", () => {
     });
 
     const row = page.getByRole("row").filter({ hasText: "Tickets" });
-    await row.getByTitle("Webhook").waitFor();
+    await row.getByText("Webhook", { exact: true }).waitFor();
     await row.getByText("New breaches, Scan complete").waitFor();
     expect(await page.content()).not.toContain("browser-alerts");
     expect((await api.get("/alert-configs")).body.configs).toMatchObject([

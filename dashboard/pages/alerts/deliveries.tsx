@@ -161,7 +161,7 @@ const actionColumn = (deliverAgain: (delivery: Delivery) => void, isBusy: boolea
 
 const ownerColumn: Column<Delivery> = {
   name: "Owner of",
-  width: "name",
+  width: "address",
   cell: ({ owner }) =>
     owner === null ? (
       <span class="muted">a removed address</span>
