@@ -1,15 +1,20 @@
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { adviceFor, type Failure, isPassing } from "../api/failure.ts";
 import { addressOf, type QueryValues } from "../place.ts";
 import { Button } from "./button.tsx";
 import type { Data } from "./use-data.ts";
 
-/** A failure, if there is one: what happened, and what to do. */
 export function FailureNotice({ failure, retry }: { failure: Failure | undefined; retry?: () => void }) {
+  const notice = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    // What was pressed can be far below. Who only looks, and did nothing, is left where they are.
+    if (retry === undefined) notice.current?.scrollIntoView({ block: "nearest" });
+  }, [failure]);
   if (failure === undefined) return null;
   const advice = adviceFor(failure);
   return (
-    <div class="notice failure" role="alert">
+    <div ref={notice} class="notice failure" role="alert">
       <p>
         {failure.message} {advice}
       </p>
