@@ -100,7 +100,6 @@ export function FormDialog({ title, onClose, ...form }: FormDialogProps) {
 
 type ConfirmProps = Ends & {
   title: string;
-  /** The name of the button that does it. */
   submit: string;
   /** Does it, and resolves to what is said then. */
   act: () => Promise<string>;

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 
-/** One of a list of facts: its name and what it is. */
 export function Fact({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
   return (
     <div>

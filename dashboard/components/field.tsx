@@ -69,7 +69,6 @@ type TextFieldProps = Omit<JSX.IntrinsicElements["input"], "label" | "name" | "o
   missing?: string;
   /** Makes it a text area of so many lines. */
   rows?: number;
-  /** Buttons that fill it. */
   beside?: ComponentChildren;
   onInput?: (event: TargetedEvent<HTMLInputElement>) => void;
 };

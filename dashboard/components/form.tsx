@@ -8,7 +8,6 @@ import { say } from "./status.tsx";
 import type { Action } from "./use-action.ts";
 
 export type FormProps = {
-  /** The name of the button that does it. */
   submit: string;
   /** The form's action: whoever shows the form knows whether it is at work. */
   action: Action;

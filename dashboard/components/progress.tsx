@@ -1,6 +1,5 @@
 import { number } from "../text/words.ts";
 
-/** How much of something is done, as a bar and in numbers. */
 export function Progress({ label, done, total }: { label: string; done: number; total: number }) {
   return (
     <div class="progress">

@@ -11,7 +11,6 @@ const severityName = (severity: Severity): string =>
 
 export const severityChoices = severities.map((value) => ({ value, label: severityName(value) }));
 
-/** As a column of a table. */
 export const severityColumn: Column<{ severity: Severity | null }> = {
   name: "Severity",
   width: "word",

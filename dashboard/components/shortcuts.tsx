@@ -80,7 +80,6 @@ function act(key: string): boolean {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof Element && target.matches("input:not([type=checkbox]), select, textarea");
 
-/** Listens for the keys, and shows them. */
 export function Shortcuts() {
   const [isShown, setShown] = useState(false);
   useEffect(() => {

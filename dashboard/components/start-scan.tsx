@@ -11,7 +11,6 @@ export const isRunning = ({ status }: Pick<Scan, "status">): boolean =>
 /** `isMinor`: the page is for something else. */
 type Properties = { isScanning: boolean; onStarted: () => void; isMinor?: boolean };
 
-/** Starts a scan of all watched addresses. */
 export function StartScan({ isScanning, onStarted, isMinor = false }: Properties) {
   const action = useAction();
   const start = async (): Promise<void> => {

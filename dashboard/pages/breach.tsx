@@ -19,7 +19,6 @@ import { TellDialog } from "./findings/tell.tsx";
 
 type Breach = Finding["breach"];
 
-/** One breach: what leaked, what to do, and who is in it. */
 export function BreachPage({ id }: { id: string }) {
   const filters = { ...filtersOf(place.value.query), breachId: id };
   const people = useFindings(filters);

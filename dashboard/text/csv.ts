@@ -10,7 +10,6 @@ export function csvCell(value: string | number | boolean | null): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** One line with its line end. */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }

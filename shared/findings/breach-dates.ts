@@ -25,7 +25,6 @@ export const get = (org: number, breachId: number): Promise<Dates | undefined> =
 
 type Detected = { breachId: number; firstDetectedAt: string };
 
-/** The dates of these findings, by breach id. */
 export const datesOf = (detected: readonly Detected[]): Map<number, Dates> => {
   const dates = new Map<number, Dates>();
   for (const { breachId, firstDetectedAt } of detected) {

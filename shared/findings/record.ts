@@ -74,7 +74,6 @@ export const findings = countedList<FindingGroup, FindingRow>("FINDING", {
 
 export type FindingRecord = NonNullable<Awaited<ReturnType<typeof findings.get>>>;
 
-/** The item of a newly detected finding. */
 export const newFinding = (
   org: number,
   fields: Pick<
@@ -83,7 +82,6 @@ export const newFinding = (
   >,
 ): FindingRow => ({ ...fields, breachPartition: breachPartition(org, fields.breachId) });
 
-/** The writes that delete findings, for one transaction. */
 export const deletions = (org: number, rows: readonly FindingRecord[]): Write[] => [
   ...findings.writes(
     org,

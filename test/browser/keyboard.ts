@@ -1,7 +1,6 @@
 import type { Page } from "playwright-core";
 import { isLoaded } from "./visit.ts";
 
-/** The text of the element that has the focus. */
 export const focused = async (page: Page): Promise<string> =>
   ((await page.locator(":focus").textContent()) ?? "").trim();
 
@@ -17,13 +16,11 @@ export const tabTo = async (page: Page, text: string, about?: string | null): Pr
   throw new Error(`Tab does not reach ${text}`);
 };
 
-/** Goes to a button or link with Tab, and presses Enter. */
 export const press = async (page: Page, text: string, about?: string | null): Promise<void> => {
   await tabTo(page, text, about);
   await page.keyboard.press("Enter");
 };
 
-/** Goes to another page by the navigation, and waits until it is there. */
 export const follow = async (page: Page, name: string): Promise<void> => {
   await press(page, name);
   await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();

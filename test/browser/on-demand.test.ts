@@ -15,7 +15,6 @@ const scripts = async (): Promise<Map<string, string>> => {
   return new Map([...names].map(([, file, name = ""]) => [name, `/api/app/assets/${file}`]));
 };
 
-/** The names of those that a browser asks for. */
 const loadedBy = async (page: Page): Promise<Set<string>> => {
   const loaded = new Set<string>();
   const names = new Map([...(await scripts())].map(([name, path]) => [path, name]));

@@ -84,7 +84,6 @@ const startService = async (): Promise<{ service: ChildProcess; link: string }> 
   throw new Error("The local service ended before it printed a sign-in link.");
 };
 
-/** The way of a newcomer. */
 const acknowledgeFirst = async (page: Page, link: string): Promise<void> => {
   await page.goto(link);
   const signIn = page.getByRole("button", { name: "Sign in" });

@@ -16,7 +16,6 @@ import {
 
 useBrowser();
 
-/** Types an address into the dialog of Add e-mail, and sends it. */
 const addAda = async ({ page }: Visit) => {
   await page.getByRole("button", { name: "Add e-mail" }).click();
   const dialog = page.getByRole("dialog", { name: "Add e-mail" });

@@ -18,7 +18,6 @@ describe("In breaches, not watched", () => {
     await press(page, await counted.innerText());
     await page.getByRole("heading", { level: 1, name: "In breaches, not watched" }).waitFor();
     await isLoaded(page);
-    /** Selects the first row, and gives the address. */
     const select = async () => {
       for (const key of ["j", "x"]) await page.keyboard.press(key);
       await page.getByText("1 selected").waitFor();

@@ -11,7 +11,6 @@ import { number } from "../../text/words.ts";
 
 type Properties = { channelId: string; delivery: Delivery; onClose: () => void };
 
-/** What a delivery sent last, what was answered, and what it waits for. */
 export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
   const path = { id: channelId, deliveryId: delivery.id };
   const details = useData("", (signal) =>

@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 import { Button, CopyButton } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
 
-/** 32 random bytes in hexadecimal. */
 function randomSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -9,7 +9,6 @@ import { withoutInvisible } from "../../text/invisible.ts";
 
 type Properties = Ends & { domain: Domain };
 
-/** Looks the record up, and says what is there instead if it is not. */
 export function CheckDialog({ domain, onClose, onDone }: Properties) {
   const check = useData("", async (signal) => {
     const result = await call("POST /dashboard/domains/{id}/check", { path: { id: domain.id } }, { signal });

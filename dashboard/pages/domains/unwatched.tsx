@@ -22,7 +22,6 @@ import { Quote } from "../emails/plan.tsx";
 /** A request names at most so many. */
 const mostChosen = 500;
 
-/** Breached addresses of the domains that nobody watches. */
 export function UnwatchedPage() {
   const { domainId, severity, ignored = "false", order = "severity" } = place.value.query;
   const filters = { domainId, severity, ignored };

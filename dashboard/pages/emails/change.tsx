@@ -29,7 +29,6 @@ export async function changeAll(ids: readonly number[], change: Change, onGone: 
   }
 }
 
-/** Enables or disables many addresses, and says what became of them. */
 export async function enableAll(
   ids: readonly number[],
   isActive: boolean,
@@ -44,13 +43,11 @@ export async function enableAll(
   );
 }
 
-/** Enables or disables an address. */
 export async function enable({ id, email }: Email, isActive: boolean): Promise<void> {
   await call("PATCH /v1/emails/{id}", { path: { id }, body: { isActive } });
   say(`${email} is ${isActive ? "enabled" : "disabled"}.`);
 }
 
-/** The team of an address. */
 export function TeamField({ team = null }: { team?: Email["team"] }) {
   const teams = useData("", teamChoices);
   const present = team === null ? [] : [{ value: String(team.id), label: team.name }];
@@ -67,7 +64,6 @@ export function TeamField({ team = null }: { team?: Email["team"] }) {
   );
 }
 
-/** Puts addresses into a team, or into none. */
 export function TeamDialog({ ids, ...ends }: Ends & { ids: readonly number[] }) {
   const change = async (fields: FormData): Promise<string> => {
     const teamId = Number(fields.get("teamId")) || null;

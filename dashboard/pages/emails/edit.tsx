@@ -5,7 +5,6 @@ import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { TeamField } from "./change.tsx";
 
-/** Whose an address is, and which team's. */
 export function EditEmail({ email, ...ends }: Ends & { email: Email }) {
   const save = async (fields: FormData): Promise<string> => {
     const { id, ownerName, team } = email;

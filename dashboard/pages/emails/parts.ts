@@ -1,4 +1,3 @@
-/** Imports of files, of which a request takes a part. */
 import { call } from "../../api/client.ts";
 import { Failure } from "../../api/failure.ts";
 import type { ImportPlan, ImportRow } from "../../api/routes.ts";

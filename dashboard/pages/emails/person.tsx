@@ -21,7 +21,6 @@ import { TellDialog } from "../findings/tell.tsx";
 import { enable, RemoveEmail } from "./change.tsx";
 import { EditEmail } from "./edit.tsx";
 
-/** One address, whose it is, and what was found of it. */
 export function PersonPage({ id }: { id: string }) {
   const data = useData(id, (signal) => call("GET /dashboard/emails/{id}", { path: { id } }, { signal }));
   const { value, reload } = data;

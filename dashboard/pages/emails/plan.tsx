@@ -24,7 +24,6 @@ const kindOf = ({ email, status }: ImportRow): Kind => {
   return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) ? "foreign" : "malformed";
 };
 
-/** What the import costs. */
 export function Quote({ plan: { quote } }: { plan: Pick<ImportPlan, "quote"> }) {
   const { estimatedDeltaCents: delta, interval } = quote;
   return (
@@ -108,7 +107,6 @@ export function PlanRows({ rows, columns: headings }: PlanProps) {
 /** As the service compares names of teams. */
 const comparable = (name: string): string => name.normalize("NFKC").toLowerCase();
 
-/** Teams that the import creates. */
 function NewTeams({ names }: { names: readonly string[] }) {
   const { value: teams } = useData("", teamChoices);
   if (teams === undefined) return null;

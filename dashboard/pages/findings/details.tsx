@@ -17,7 +17,6 @@ import { FindingState } from "./columns.tsx";
 import { anyState } from "./filters.ts";
 import { chosenOf } from "./requests.ts";
 
-/** Everything about a finding. */
 function FindingFacts({ finding }: { finding: Finding }) {
   const { breach } = finding;
   return (
@@ -72,7 +71,6 @@ function FindingFacts({ finding }: { finding: Finding }) {
 
 type ActionsProps = { finding: Finding; onChanged: () => void };
 
-/** Buttons of what can be done with a finding. */
 function FindingActions({ finding, onChanged }: ActionsProps) {
   const { dialog, show } = useDialog(onChanged);
   const askFor = (isReopening: boolean): void =>
@@ -88,7 +86,6 @@ function FindingActions({ finding, onChanged }: ActionsProps) {
   );
 }
 
-/** A finding of a list. */
 export function FindingDetails({ onClose, ...props }: ActionsProps & { onClose: () => void }) {
   const { finding } = props;
   return (
@@ -138,7 +135,6 @@ export function Description({ breach }: { breach: Pick<Finding["breach"], "descr
   );
 }
 
-/** What to do about a breach. */
 export function Advice({ advice }: { advice: Finding["breach"]["advice"] }) {
   return (
     <section class="advice">

@@ -14,7 +14,6 @@ import type { Filters } from "./filters.ts";
 
 type Cell = string | number | null;
 
-/** The file's columns: their heads, and what they hold. */
 const columns: readonly (readonly [head: string, cell: (finding: Finding) => Cell])[] = [
   ["id", ({ id }) => id],
   ["email", ({ email }) => email],

@@ -35,7 +35,6 @@ const mostChosen = 1000;
 
 type FindingsReply = Reply<"GET /dashboard/findings">;
 
-/** A page of the findings that match. */
 export const useFindings = (filters: Filters): Data<FindingsReply> => {
   const { order = "severity" } = place.value.query;
   return usePage({ ...filters, order }, (query, signal) =>
@@ -50,7 +49,6 @@ type ListProps = {
   heading?: string;
 };
 
-/** Findings to choose from, and what can be done with them. */
 export function FindingList({ filters, data, heading }: ListProps) {
   const { value, reload } = data;
   const shown = value?.findings ?? [];

@@ -16,7 +16,6 @@ const mostTold = 1000;
 /** The findings, or what to list them by. */
 type Properties = Ends & { of: readonly Finding[] | Filters };
 
-/** Tells the owners of addresses of findings, by e-mail. */
 export function TellDialog({ of, ...ends }: Properties) {
   const data = useData("", async (signal) =>
     Array.isArray(of) ? (of as readonly Finding[]) : readAll(of as Filters, signal),

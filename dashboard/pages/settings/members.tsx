@@ -106,7 +106,6 @@ const columns = (show: Show, resend: (member: Member) => void): Column<Member>[]
   ),
 ];
 
-/** Invites a member, or changes one. */
 function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
   const save = async (fields: FormData): Promise<string> => {
     const name = String(fields.get("name")).trim() || null;

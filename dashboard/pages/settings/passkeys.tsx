@@ -13,7 +13,6 @@ type Passkey = Reply<"GET /dashboard/sessions">["passkeys"][number];
 
 const nameOf = ({ browser = "Unknown browser" }: Passkey): string => browser;
 
-/** What the user can sign in with beside links. */
 export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; reload: () => void }) {
   const { dialog, show } = useDialog(reload);
   const action = useAction();

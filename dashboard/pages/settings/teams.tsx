@@ -60,7 +60,6 @@ const columns = (show: Show): Column<Team>[] => [
   ),
 ];
 
-/** Adds a team, or renames one. */
 function TeamForm({ team, ...ends }: Ends & { team?: Team }) {
   const save = async (fields: FormData): Promise<string> => {
     const body = { name: String(fields.get("name")).trim() };

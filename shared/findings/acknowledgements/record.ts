@@ -63,7 +63,6 @@ export type AcknowledgementLock = {
   dueAt: string;
 };
 
-/** The lock of a request that begins. */
 export const newLock = (org: number, acknowledgementId: number): AcknowledgementLock => ({
   acknowledgementId,
   ...progress(0, 0),
