@@ -136,7 +136,7 @@ describe("the list of e-mails", () => {
     expect(await states()).toEqual({ ada: true });
   });
 
-  test("nothing is changed when one was removed meanwhile: the list and a notice in sight say it", async () => {
+  test("nothing is changed when one was removed meanwhile, and a notice in sight says it", async () => {
     const { api, domainId, ...organization } = await createOrganization();
     await addEmail(api, domainId, "ada@demo.example");
     const id = await addEmail(api, domainId, "gone@demo.example");
