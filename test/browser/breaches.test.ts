@@ -39,9 +39,10 @@ describe("Breaches", () => {
     const dialog = page.getByRole("dialog", { name: "Acknowledge 2 findings" });
     await dialog.getByText("2 open findings of Example Shop (invented), on every page.").waitFor();
     await press(page, "Acknowledge");
-    await page.getByText("All 2 handled.").waitFor();
+    // Undo goes after ten seconds, and the list can take longer.
+    await dialog.waitFor({ state: "detached" });
     await page.keyboard.press("z");
-    await page.getByRole("button", { name: "grace@demo.example" }).waitFor();
+    await page.getByText("Reopened 2 findings.").waitFor();
     expect(await acknowledged()).toBe(0);
     await press(page, "Acknowledge all");
     await dialog.waitFor();
@@ -55,10 +56,5 @@ describe("Breaches", () => {
     await press(page, "Reopen");
     await page.getByRole("button", { name: "grace@demo.example" }).waitFor();
     expect(await acknowledged()).toBe(0);
-
-    await press(page, "Tell all owners");
-    await page.getByText("2 people get an e-mail at the breached address.").waitFor();
-    await press(page, "Tell the owners");
-    await page.getByText("2 e-mails are on the way.").waitFor();
   });
 });

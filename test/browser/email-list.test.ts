@@ -100,7 +100,6 @@ describe("the list of e-mails", () => {
           ({ email, isActive }) => [email.split("@")[0], isActive],
         ),
       );
-    /** Selects rows by keys, presses a button of the selection, and waits for what the page says. */
     const change = async (keys: string, button: string, said: string, confirm?: () => Promise<void>) => {
       // The keys go on where they were before.
       for (const key of `kkk${keys}`) await page.keyboard.press(key);

@@ -67,7 +67,7 @@ describe("Monday", () => {
       await page.keyboard.press("Tab");
       await page.keyboard.type(reason);
       await click(dialog.getByRole("button", { name: "Acknowledge" }));
-      await page.getByText(`All ${people} handled.`).waitFor();
+      await dialog.waitFor({ state: "detached" });
     };
 
     await click(page.getByRole("main").getByRole("link", { name: breach }).first());
@@ -82,6 +82,7 @@ describe("Monday", () => {
     await page.getByText(`Reopened ${people} findings.`).waitFor();
     expect(await unacknowledged()).toBe(people + 1);
     await acknowledgeAll("Passwords are changed");
+    await page.getByText(`All ${people} handled.`).waitFor();
     expect(await unacknowledged()).toBe(1);
     const { breaches } = (await api.get("/breaches?acknowledged=true")).body;
     expect(breaches).toMatchObject(Array(50).fill({ acknowledgeReason: "Passwords are changed" }));

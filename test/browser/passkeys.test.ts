@@ -25,7 +25,6 @@ const attachAuthenticator = async (
   return attachDevice(page);
 };
 
-/** Signs a new user in by the operator's link. */
 const signInAtName = async (): Promise<Visit & { email: string }> => {
   const user = await createUser((await createOrganization({ name: "Acme Passkeys" })).id);
   const opened = await visit([axe], named(inject("apiUrl")));

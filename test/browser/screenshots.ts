@@ -62,7 +62,6 @@ const pictures: readonly Picture[] = [
 const startedAt = performance.now();
 const clicks: string[] = [];
 
-/** Notes a step of the way to the first acknowledged finding. */
 const note = (step: string): void => {
   clicks.push(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s  ${step}`);
 };

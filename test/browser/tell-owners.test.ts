@@ -64,11 +64,6 @@ describe("Tell the owner", () => {
     await dialog.getByRole("button", { name: "Tell the owners" }).click();
     await page.getByText("1 e-mail is on the way.").waitFor();
     await page.getByText("None selected").waitFor();
-    await page.goto(urlOf("/findings"));
-    await page.getByRole("button", { name: "Select all matching" }).click();
-    await page.getByRole("button", { name: "Tell the owners" }).click();
-    await dialog.getByText("2 people get an e-mail").waitFor();
-    await dialog.getByRole("button", { name: "Cancel" }).click();
     await mails("donald", 1);
     await mails("grace", 1);
 

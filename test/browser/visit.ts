@@ -10,7 +10,6 @@ export type Visit = { page: Page; watch: Watch; close: () => Promise<void> };
 /** `apiUrl` is that of a test's own service. */
 export type User = { id: number; org: number; email: string; apiUrl?: string };
 
-/** The url of a place of the dashboard, such as "/emails". */
 export const urlOf = (place: string, apiUrl = inject("apiUrl")): string =>
   new URL(`/api/app${place}`, apiUrl).href;
 

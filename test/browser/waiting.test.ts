@@ -33,3 +33,21 @@ describe("too many requests", () => {
     await page.getByText("Too many requests").waitFor({ state: "detached", timeout: 5_000 });
   });
 });
+
+test("what stays as it is for ten minutes is asked for ever more seldom", async () => {
+  const { page } = await signInTo(await createOrganization());
+  const scans = [{ id: 1, status: "running", totalEmails: 9, createdAt: "2026-11-27T09:00:00Z" }];
+  let asked = 0;
+  await page.route("**/api/v1/scans?*", async (route) => {
+    asked += 1;
+    await route.fulfill({ json: { scans, total: 1 } });
+  });
+  await page.clock.install();
+  await go(page, "Scans");
+  for (let second = 0; second < 600; second += 5) {
+    await page.clock.runFor(5_000);
+    await page.locator("table[aria-busy=false]").waitFor();
+  }
+  expect(asked).toBeGreaterThan(10);
+  expect(asked).toBeLessThan(25);
+});

@@ -4,7 +4,6 @@ import type { Client } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 
-/** An organization with the findings of one address. */
 export const withFindings = async (): Promise<{
   api: Client;
   organization: { id: number };

@@ -11,7 +11,6 @@ export const beginPasskey = async (dashboard: Client) => {
   return body.options as { challenge: string; rp: { id: string }; user: { id: string; name: string } };
 };
 
-/** Adds a passkey to the user of the client. */
 export const addPasskey = async (
   dashboard: Client,
   passkey: TestPasskey = createPasskey(ownOrigin()),

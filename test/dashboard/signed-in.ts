@@ -53,7 +53,6 @@ export const signedIn = async (
   return createSession(org, { id, email }, apiUrl);
 };
 
-/** The token of a new operator's link. */
 export const createToken = async (org: number, user: number): Promise<string> => {
   const { url } = await admin("user sign-in-link", { org, user });
   return new URL(url as string).hash.slice(1);

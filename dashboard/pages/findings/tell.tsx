@@ -45,8 +45,8 @@ export function TellDialog({ of, ...ends }: Properties) {
       )}
       {value !== undefined && !isTooMany && (
         <p>
-          {people === 0 ? "Nobody gets" : count(people, "person gets", "people get")} an e-mail at the
-          breached address. It names the breach, what leaked and what to do now, and says to ask your
+          {people === 0 ? "Nobody gets" : `At most ${count(people, "person gets", "people get")}`} an e-mail
+          at the breached address. It names the breach, what leaked and what to do now, and says to ask your
           organization about it.
         </p>
       )}
