@@ -2,7 +2,7 @@
  * When findings of each breach were first and last detected, in a row for each breach of an organization. Scans extend these
  * dates before they write findings, so they cover every finding even if the scan's worker dies. Removing an e-mail does not change them.
  */
-import { asRead } from "../aws/table/condition.ts";
+import { condition } from "../aws/table/condition.ts";
 import { type Key, keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 
@@ -42,29 +42,24 @@ export const union = (one: Dates, other: Dates | undefined): Dates =>
 const isWithin = (inner: Dates, outer: Dates | undefined): boolean =>
   outer !== undefined && outer.first <= inner.first && inner.last <= outer.last;
 
-/**
- * Makes room for findings that are about to be written. `known`: what rows are known to hold, which this adds to. Reads all rows: a
- * query reads 60 for a read unit, and a chunk of a scan mostly finds many breaches.
- */
+/** Makes room for findings that are about to be written. `known`: what rows are known to hold, which this adds to. */
 export const widen = async (
   org: number,
   detected: readonly Detected[],
   known: Map<number, Dates>,
 ): Promise<void> => {
-  let left = [...datesOf(detected)].filter(([breachId, dates]) => !isWithin(dates, known.get(breachId)));
-  while (left.length > 0) {
-    const rows = await read(org);
-    const isWide = await Promise.all(
-      left.map(async ([breachId, dates]) => {
-        const row = rows.get(breachId);
-        const wide = union(dates, row);
-        known.set(breachId, wide);
-        if (isWithin(dates, row)) return true;
-        const change = { set: wide, if: asRead({ first: row?.first, last: row?.last }) };
-        return (await table.attempt(table.update(keys.breachDates(org, breachId), change))).written;
-      }),
-    );
-    // Another worker has widened the others meanwhile.
-    left = left.filter((_, index) => !isWide[index]);
-  }
+  const wider = [...datesOf(detected)].filter(([breachId, dates]) => !isWithin(dates, known.get(breachId)));
+  await Promise.all(
+    wider.flatMap(([breachId, { first, last }]) => {
+      known.set(breachId, union({ first, last }, known.get(breachId)));
+      const key = keys.breachDates(org, breachId);
+      const isEarlier = condition("attribute_not_exists(#first) OR #first > :first", { first });
+      const isLater = condition("attribute_not_exists(#last) OR #last < :last", { last });
+      // Not written: there is an earlier or a later one.
+      return [
+        table.attempt(table.update(key, { set: { first }, if: isEarlier })),
+        table.attempt(table.update(key, { set: { last }, if: isLater })),
+      ];
+    }),
+  );
 };

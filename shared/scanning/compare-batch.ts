@@ -1,10 +1,10 @@
 import { chunk } from "../aws/table/chunk.ts";
+import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
 import { compareAll } from "../monitoring/unwatched/compare.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
-import { addEmail, isDoubted, type Tally } from "./doubt.ts";
 import { inChunks, lookupChunk } from "./email-chunks.ts";
 import type { Planner } from "./lock.ts";
 import { addFailures, type Failures } from "./record.ts";
@@ -102,3 +102,26 @@ const breachesOf = (
     (breachNames.get(aliasOf(row)) ?? []).map((name) => ids.get(name)).filter((id) => id !== undefined),
   );
 };
+
+/** Smaller answers are believed, because a single breach that HIBP withdraws can be most of what was known. */
+const minimumKnown = 20;
+
+/** An answer beside what was known. `known`: pairs of an e-mail and a breach before the answer; `lost`: those that it lacks. */
+type Tally = { emails: number; unchanged: number; known: number; lost: number };
+
+const addEmail = (
+  tally: Tally = { emails: 0, unchanged: 0, known: 0, lost: 0 },
+  { findings, gone }: Pick<Email, "findings" | "gone">,
+  change: EmailChange | undefined,
+): Tally => ({
+  emails: tally.emails + 1,
+  unchanged: tally.unchanged + (change === undefined ? 1 : 0),
+  known: tally.known + Object.keys(findings).length - (gone?.size ?? 0),
+  lost: tally.lost + (change?.gone.length ?? 0),
+});
+
+/**
+ * Whether the answer is not believed, since people do not vanish from breaches: it lacks more than half of what was known, and no scan before found the same.
+ */
+const isDoubted = ({ known, lost }: Tally, { doubtedByScan }: Domain): boolean =>
+  known >= minimumKnown && 2 * lost > known && doubtedByScan === undefined;

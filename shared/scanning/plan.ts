@@ -10,12 +10,12 @@ import { noteDomain } from "../monitoring/domains/own-checks.ts";
 import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
 import { askUpstream, type DomainAnswer, hasTimeToAsk } from "./ask-upstream.ts";
 import { compareBatch } from "./compare-batch.ts";
+import { outcomeOfAnswer } from "./coverage.ts";
 import { type ChunkLeft, chunksLeft, isDone, isLookup, keepChanges } from "./email-chunks.ts";
 import { end, endIfNotServed } from "./end.ts";
 import { isPlanned, reasonOf } from "./final-counts.ts";
 import { acquireFencingToken, heldWithToken, type Planner, renewLock, renewWhile } from "./lock.ts";
 import { createCursor, cursorOf } from "./look-up-cursor.ts";
-import { outcomeOfAnswer } from "./outcome.ts";
 import { failureCounts, type ScanRecord, scans } from "./record.ts";
 import { running } from "./transitions.ts";
 

@@ -2,7 +2,7 @@ import { countedList } from "../lists/counted-list.ts";
 import type { UpstreamFailureKind } from "../monitoring/hibp/hibp.ts";
 import type { ScanStatus, ScanType } from "./scan-schema.ts";
 
-/** Why e-mails fail. "doubted": HIBP's answer lacks too much of what was known to be believed (doubt.ts). */
+/** Why e-mails fail. "doubted": HIBP's answer lacks too much of what was known to be believed (compare-batch.ts). */
 export type FailureKind = UpstreamFailureKind | "doubted";
 
 /** How many e-mails failed, by the reason. */

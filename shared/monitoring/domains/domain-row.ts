@@ -36,7 +36,7 @@ export type Domain = {
   planAt?: string;
   /** How far the scan `plannedByScan` is with this domain. */
   planState?: PlanState;
-  /** Why `planState` is "single" or "failed": what HIBP said, or that its answer is not believed (scanning/doubt.ts). */
+  /** Why `planState` is "single" or "failed": what HIBP said, or that its answer is not believed (scanning/compare-batch.ts). */
   planReason?: NoSearch | UpstreamFailureKind | "doubted";
   /** The first scan whose answer was not believed, because it lacked too much of what was known. Removed once an answer is believed. */
   doubtedByScan?: number;
