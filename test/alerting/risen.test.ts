@@ -80,16 +80,17 @@ test("a rise to high is told once to Slack and e-mail channels that want new bre
     await createChannel(org, {}, webhook),
     await createChannel(org, {}, undefined, scansAlone),
     await createChannel(org, { minSeverity: "critical" }),
+    await createChannel(org, {}, undefined, { isEnabled: false }),
   ];
   await rise(org, breachId, "high");
-  expect(await countsOf(org, all)).toEqual([1, 1, 0, 0, 0]);
+  expect(await countsOf(org, all)).toEqual([1, 1, 0, 0, 0, 0]);
   await send(org, email);
   expect(mails.subjects).toEqual([expect.stringContaining(`Now High: Breach ${breachId}, `)]);
   expect(mails.texts[0]).toContain("Acknowledged findings that are open again: 2.");
   expect(mails.texts[0]).toContain(`/api/app/findings?breachId=${breachId}\n`);
   expect(mails.references).toEqual([`<breach-${breachId}@breach-monitor.invalid>`]);
   await rise(org, breachId, "high");
-  expect(await countsOf(org, all)).toEqual([1, 1, 0, 0, 0]);
+  expect(await countsOf(org, all)).toEqual([1, 1, 0, 0, 0, 0]);
 });
 
 test.each([
