@@ -1,4 +1,4 @@
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { hashOf } from "../../shared/access/keys/secret.ts";
 import { presetCount } from "../endpoints/limit-window.ts";
 import { createOrganization } from "../service/organization.ts";

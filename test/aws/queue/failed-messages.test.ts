@@ -3,9 +3,8 @@ import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Context, SQSEvent } from "aws-lambda";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Sqs, startSqs } from "../../../local/sqs/sqs.ts";
-import { consume } from "../../../shared/aws/queue/consume.ts";
+import { consume, retryDelaySeconds } from "../../../shared/aws/queue/consume.ts";
 import * as queue from "../../../shared/aws/queue/queue.ts";
-import { retryDelaySeconds } from "../../../shared/aws/queue/consume.ts";
 import { openWorkerTemplate } from "../../local/template.ts";
 
 /** Delays pass so many times faster; visibility timeouts do not. */

@@ -2,9 +2,8 @@
 import type { Context, SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startQueues } from "../../../bench/in-process.ts";
-import { consume } from "../../../shared/aws/queue/consume.ts";
+import { consume, scheduled } from "../../../shared/aws/queue/consume.ts";
 import * as queue from "../../../shared/aws/queue/queue.ts";
-import { scheduled } from "../../../shared/aws/queue/consume.ts";
 import { NewerVersion, newestVersion } from "../../../shared/contract/version.ts";
 
 const message = { organizationId: 1, acknowledgementId: 2 };
