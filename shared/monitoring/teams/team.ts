@@ -14,7 +14,7 @@ export type Team = {
   id: number;
   name: string;
   createdAt: string;
-  /** It was deleted. E-mails may still name it, and are without a team. */
+  /** It was deleted, and its name with it. E-mails may still have its id, and are without a team. */
   removedAt?: string;
 };
 
@@ -86,6 +86,7 @@ export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
       {
         update: keys.team(org, id),
         set: { removedAt: slot.createdAt },
+        remove: ["name"],
         if: asRead({ name: team.name, removedAt: undefined }),
       },
       releaseName(org, team),
