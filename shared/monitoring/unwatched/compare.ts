@@ -45,6 +45,7 @@ export const compareAll = async (org: number, answers: readonly Answer[], known:
   for (const answer of answers) {
     const named = namedIn(answer, known, levels);
     await withOptimisticRetry(() => compare(org, answer.domain, named, known, directory));
+    await noteSubAddresses(org, answer.domain, named, known);
   }
 };
 
@@ -71,35 +72,21 @@ const namedIn = (
   });
 };
 
-/** A write of a member of the list, or of the row of an e-mail. */
-type Change = { member: MemberWrite; write?: undefined } | { member?: undefined; write: Write };
-
 const compare = async (
   org: number,
   domain: Domain,
   named: readonly Named[],
-  known: Known,
+  { watched }: Known,
   directory: Directory,
 ): Promise<void> => {
-  const { watched } = known;
   const isWatched = (address: string): boolean =>
     watched.has(address) || watched.has(`${baseOf(aliasOf(address))}@${domain.name}`);
   const stored = await read(org, domain.id, directory);
   const listed = named.filter(({ base }) => base === undefined);
-  const changes = [
-    ...(await listChanges(org, domain, stored, listed, isWatched)),
-    ...subAddressChanges(org, domain, named, known),
-  ];
+  const changes = await listChanges(org, domain, stored, listed, isWatched);
   const claim = claimOf(org, domain);
-  const writesOf = (some: readonly Change[]): Write[] => [
-    ...unwatched.writes(
-      org,
-      some.flatMap(({ member }) => member ?? []),
-    ),
-    ...some.flatMap(({ write }) => write ?? []),
-  ];
-  for (const some of inTransactions(changes, (each) => writesOf([each]), [claim])) {
-    const change = await table.attempt(table.transact([claim, ...writesOf(some)]));
+  for (const some of inTransactions(changes, (each) => unwatched.writes(org, [each]), [claim])) {
+    const change = await table.attempt(table.transact([claim, ...unwatched.writes(org, some)]));
     if (change.written) continue;
     if (change.failed.some(({ index }) => index === 0)) return;
     throw new table.TransactionRefused(change.failed);
@@ -122,7 +109,7 @@ const listChanges = async (
   rows: readonly Unwatched[],
   named: readonly Named[],
   isWatched: (address: string) => boolean,
-): Promise<Change[]> => {
+): Promise<MemberWrite[]> => {
   const stored = new Map(rows.map((row) => [row.email, row]));
   const added = named.filter(({ email }) => !stored.has(email));
   const ids = await reserve(org, "UNWATCHED", added.length);
@@ -146,28 +133,29 @@ const listChanges = async (
     const from = unwatched.groupOf(row);
     if (!from.isIgnored || isWatched(row.email)) changes.push(unwatched.delete(org, row.id, from));
   }
-  return changes.map((member) => ({ member }));
+  return changes;
 };
 
 /** More sub-addresses of one address are left out, the least breached first: they share its e-mail's row. */
 const maximumSubAddresses = 500;
 
 /** Makes the rows of e-mails name their sub-addresses, the most breached first. */
-const subAddressChanges = (
+const noteSubAddresses = async (
   org: number,
   { name }: Domain,
   named: readonly Named[],
   { watched }: Known,
-): Change[] => {
+): Promise<void> => {
   const byBase = Map.groupBy(named, ({ base = "" }) => base);
-  return [...watched].flatMap(([address, { id, subAddresses: before = [] }]) => {
+  for (const [address, { id, subAddresses: before = [] }] of watched) {
     const of = byBase.get(address) ?? [];
-    if ((before.length === 0 && of.length === 0) || !address.endsWith(`@${name}`)) return [];
+    if ((before.length === 0 && of.length === 0) || !address.endsWith(`@${name}`)) continue;
     const subAddresses = of
       .map(({ email, breachCount }): SubAddress => ({ email, breachCount }))
       .sort((one, other) => other.breachCount - one.breachCount)
       .slice(0, maximumSubAddresses);
-    if (isDeepStrictEqual(before, subAddresses)) return [];
-    return { write: { update: emails.key(org, id), set: { subAddresses }, if: exists } };
-  });
+    if (isDeepStrictEqual(before, subAddresses)) continue;
+    // Not written: the e-mail was removed meanwhile.
+    await table.attempt(table.update(emails.key(org, id), { set: { subAddresses }, if: exists }));
+  }
 };
