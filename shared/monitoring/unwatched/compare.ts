@@ -6,7 +6,6 @@ import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { reserve } from "../../lists/blocks.ts";
-import type { Directory } from "../../lists/directory.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import type { Domain } from "../domains/domain-row.ts";
 import { type Email, emails, type SubAddress } from "../emails/record.ts";
@@ -37,14 +36,13 @@ export const compareAll = async (org: number, answers: readonly Answer[], known:
   if (answers.length === 0) return;
   const isNews = ({ domain, breachNames }: Answer): boolean =>
     [...breachNames.keys()].some((alias) => !known.watched.has(`${alias}@${domain.name}`));
-  const [directory, names] = await Promise.all([
-    unwatched.directory(org),
-    answers.some(isNews) ? breachDetails.readNames() : new Map<string, breachDetails.NameRow>(),
-  ]);
+  const names = answers.some(isNews)
+    ? await breachDetails.readNames()
+    : new Map<string, breachDetails.NameRow>();
   const levels = new Map([...names.values()].map(({ id, level }) => [id, level]));
   for (const answer of answers) {
     const named = namedIn(answer, known, levels);
-    await withOptimisticRetry(() => compare(org, answer.domain, named, known, directory));
+    await withOptimisticRetry(() => compare(org, answer.domain, named, known));
     await noteSubAddresses(org, answer.domain, named, known);
   }
 };
@@ -77,11 +75,10 @@ const compare = async (
   domain: Domain,
   named: readonly Named[],
   { watched }: Known,
-  directory: Directory,
 ): Promise<void> => {
   const isWatched = (address: string): boolean =>
     watched.has(address) || watched.has(`${baseOf(aliasOf(address))}@${domain.name}`);
-  const stored = await read(org, domain.id, directory);
+  const stored = await read(org, domain.id);
   const listed = named.filter(({ base }) => base === undefined);
   const changes = await listChanges(org, domain, stored, listed, isWatched);
   const claim = claimOf(org, domain);

@@ -10,7 +10,6 @@ import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { countedList } from "../../lists/counted-list.ts";
-import type { Directory } from "../../lists/directory.ts";
 
 /** What HIBP says of an address. `worst`: ids of up to five breaches, worst first. */
 export type Found = { breachCount: number; worst: number[]; firstSeenAt: string };
@@ -45,8 +44,9 @@ export const hashOf = (alias: string): string => createHash("sha256").update(ali
 const concurrency = 8;
 
 /** All of a domain. */
-export const read = async (org: number, domainId: number, directory: Directory): Promise<Unwatched[]> => {
+export const read = async (org: number, domainId: number): Promise<Unwatched[]> => {
   const rows: Unwatched[] = [];
+  const directory = await unwatched.directory(org);
   const blocks = unwatched.blocks(directory, (group) => group.domainId === domainId);
   for (const some of chunk(blocks, concurrency)) {
     const read = await Promise.all(some.map((block) => unwatched.members(org, block)));
@@ -74,7 +74,7 @@ export const removeAll = (
   isMeant: (row: Unwatched) => boolean = () => true,
 ): Promise<void> =>
   withOptimisticRetry(async () => {
-    const rows = (await read(org, domainId, await unwatched.directory(org))).filter(isMeant);
+    const rows = (await read(org, domainId)).filter(isMeant);
     const deletions = rows.map((row) => unwatched.delete(org, row.id, unwatched.groupOf(row)));
     for (const some of inTransactions(deletions, (each) => unwatched.writes(org, [each])))
       await table.transact(unwatched.writes(org, some));

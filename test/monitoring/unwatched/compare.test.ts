@@ -18,6 +18,7 @@ import { intercept, type Request } from "../../aws/table/intercept.ts";
 import {
   createOrganization,
   invocation,
+  onTableRequest,
   runChecks,
   runLookUps,
   takeMessage,
@@ -284,4 +285,28 @@ test("an answer of an earlier planner changes nothing", async () => {
   const late = { domain: { ...claimed, planAt: "2020-01-01T00:00:00.000Z" }, breachNames };
   await compareAll(org, [late], { watched: new Map(), breachIds });
   expect(await countOpen(org)).toBe(0);
+});
+
+test("an address that is ignored while an answer is written stays so, and no other comes twice", async () => {
+  const org = await createOrganization({ "twice.example": 1 });
+  const [domain] = await domains.list(org);
+  const claimed = await claim(org, domain as domains.Domain);
+  const breachIds = await catalog.idsFor(["Alpha", "Beta"]);
+  const write = (breachNames: Map<string, string[]>) =>
+    compareAll(org, [{ domain: claimed, breachNames }], { watched: new Map(), breachIds });
+  await write(new Map([["changed", ["Alpha"]]]));
+  const [changed] = (await listAll(org)).addresses;
+  // So many that whole transactions are about a second block of the list.
+  const added = Array.from({ length: 1_200 }, (_, index): [string, string[]] => [`added${index}`, ["Alpha"]]);
+  const ignoring = onTableRequest("TransactItems", "before", () =>
+    ignore(org, [changed?.id ?? 0], true, administrator),
+  );
+  await write(new Map([...added, ["changed", ["Alpha", "Beta"]]]));
+  expect(ignoring.happened).toBe(true);
+  const open: string[] = [];
+  for (let offset = 0; offset < 1_400; offset += 100)
+    open.push(
+      ...(await list(org, { limit: 100, offset, ignored: false })).addresses.map(({ email }) => email),
+    );
+  expect(open.sort()).toEqual(added.map(([alias]) => `${alias}@twice.example`).sort());
 });
