@@ -5,7 +5,7 @@ import type { Message } from "../contract/messages.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { type ChunkKey, changesOf, closedRow, isDone } from "./email-chunks.ts";
 import { end } from "./end.ts";
-import { renewLock, renewWhile } from "./lock.ts";
+import { renewLock } from "./lock.ts";
 import { scans } from "./record.ts";
 import { recordCheck } from "./record-check.ts";
 
@@ -17,9 +17,7 @@ export const check = async (message: Message<"scan-checks">, { logger }: Invocat
   const [changes, allDomains] = await Promise.all([changesOf(key), domains.list(org)]);
   const domainsById = new Map(allDomains.map((domain) => [domain.id, domain]));
   const checkedAt = ({ planAt = "" }: domains.Domain) => planAt;
-  const skipped = await renewWhile(key, () =>
-    recordCheck({ ...key, checkedAt, domains: domainsById, logger }, changes),
-  );
+  const skipped = await recordCheck({ ...key, checkedAt, domains: domainsById, logger }, changes);
   if (skipped !== undefined) await takeOff(key, skipped);
   const scan = await scans.get(org, scanId);
   if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });

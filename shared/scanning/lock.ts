@@ -94,12 +94,12 @@ export const acquireFencingToken = async (
   return (await changeLock(org, set, heldWithToken(scanId, messageToken))) ? fencingToken : undefined;
 };
 
-/** Renews the lock, for a planner with its `fencingToken`, while `act` runs. */
+/** Renews the lock for a planner while `act` runs, which mostly waits for answers. */
 export const renewWhile = async <T>(
-  { org, scanId, fencingToken }: Pick<Planner, "org" | "scanId"> & Partial<Planner>,
+  { org, scanId, fencingToken }: Planner,
   act: () => Promise<T>,
 ): Promise<T> => {
-  // A renewal that fails is followed by the next, and a worker whose scan is over notices when it saves.
+  // A renewal that fails is followed by the next, and a planner that lost its token notices when it saves.
   const timer = setInterval(
     () => renewLock(org, scanId, fencingToken).catch(() => {}),
     1000 * renewalSeconds,

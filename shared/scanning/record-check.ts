@@ -34,6 +34,7 @@ import {
   writesOfChange,
 } from "./check-writes.ts";
 import type { EmailChange } from "./compare-email.ts";
+import { renewLock } from "./lock.ts";
 import { scans } from "./record.ts";
 
 /** How often an e-mail may change between its reading and its writing. */
@@ -71,7 +72,7 @@ type Recording = Check & {
  * Records the changes of a chunk: findings, what the e-mails hold, and the deliveries of the alerts, together
  * in transactions that do nothing when repeated. E-mails that are no longer part of the scan are skipped.
  *
- * @returns How many e-mails were skipped; undefined when the chunk is closed, so that nothing is written.
+ * @returns How many e-mails were skipped; undefined when the chunk is closed, so that nothing is written, or the scan is over.
  */
 export const recordCheck = async (
   check: Check,
@@ -116,6 +117,7 @@ export const recordCheck = async (
     );
     open = [];
     for (const group of groupsOf(recording, prepared)) {
+      if (!(await renewLock(org, scanId))) return undefined;
       const transaction = await table.attempt(table.transact(writesOf(recording, group)));
       if (transaction.written) {
         const messages = group.flatMap(({ raised }) => raised.messages);
