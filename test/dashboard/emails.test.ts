@@ -82,15 +82,7 @@ describe("GET", () => {
       total: 3,
     });
     expect(await list("q=nobody")).toEqual({ emails: [], total: 0 });
-    const long = encodeURIComponent("ﷺ".repeat(200));
-    for (const q of ["%25%25", "a%25", "__", "a_", "**", "a*", "%5B%5B", "%27a", long])
-      expect([q, await list(`q=${q}`)]).toEqual([q, { emails: [], total: 0 }]);
-  });
-
-  test("q together with filters", async () => {
-    expect(await addresses(`q=ad&teamId=${teamId}`)).toEqual(["ada@demo.example"]);
     expect(await addresses(`q=demo&teamId=${teamId}`)).toEqual(["ada@demo.example"]);
-    expect(await list("q=ad&isActive=false")).toEqual({ emails: [], total: 0 });
   });
 
   // compare.test.ts has sub-addresses: the built-in breaches have none.
