@@ -1,15 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { createOrganization } from "../service/organization.ts";
-import { createUser, go, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
+import { createUser, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
 describe("a member", () => {
   test("is offered nothing that is for admins, and reads what the others see", async () => {
     const { id } = await createOrganization({ name: "Acme Member" });
-    const { page, watch, user } = await signInTo({ id }, { role: "member" });
+    const { page, watch, user } = await signInTo({ id }, { role: "member", place: "/domains" });
     const buttons = (name: string) => page.getByRole("main").getByRole("button", { name, exact: true });
-    await go(page, "Domains");
     await page.getByText("Only admins add, check and remove domains.").waitFor();
     await page.getByRole("rowheader", { name: "demo.example" }).waitFor();
     for (const name of ["Add domain", "Check now", "Remove"]) expect(await buttons(name).count()).toBe(0);
@@ -52,8 +51,7 @@ describe("a member", () => {
   test("who was an admin until now is offered nothing more for admins", async () => {
     const { id } = await createOrganization();
     await createUser(id);
-    const { page, user } = await signInTo({ id });
-    await page.goto(urlOf("/settings/members"));
+    const { page, user } = await signInTo({ id }, { place: "/settings/members" });
     await page.getByRole("row").filter({ hasText: user.email }).getByRole("button", { name: "Edit" }).click();
     await page.getByRole("dialog").getByLabel("Role").selectOption("member");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();

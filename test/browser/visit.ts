@@ -74,6 +74,8 @@ export const visit = async (scripts: readonly string[] = [], apiUrl?: string): P
 };
 
 type NewUser = { role?: "admin" | "member"; email?: string; apiUrl?: string };
+/** `place`: where the user begins. */
+type NewVisit = NewUser & { place?: string };
 
 export const createUser = async (
   org: number,
@@ -96,15 +98,19 @@ export const linkFor = async ({ org, id, apiUrl }: User): Promise<string> => {
   return url as string;
 };
 
-/** A browser that is signed in, on E-mails. sign-in.test.ts signs in as people do. */
-export const signIn = async (user: User, scripts: readonly string[] = []): Promise<Visit> => {
+/** A browser that is signed in. sign-in.test.ts signs in as people do. */
+export const signIn = async (
+  user: User,
+  scripts: readonly string[] = [],
+  place = "/emails",
+): Promise<Visit> => {
   const { org, id, apiUrl } = user;
   const opened = await visit(scripts, apiUrl);
   const { cookie } = await admin("session create", { org, user: id }, apiUrl);
   const [name = "", value = ""] = (cookie as string).split("=");
   const { hostname: domain } = new URL(urlOf("", apiUrl));
   await opened.page.context().addCookies([{ name, value, domain, path: "/", httpOnly: true }]);
-  await opened.page.goto(urlOf("/emails", apiUrl));
+  await opened.page.goto(urlOf(place, apiUrl));
   await opened.page.locator(".organization").waitFor();
   await isLoaded(opened.page);
   return opened;
@@ -113,10 +119,10 @@ export const signIn = async (user: User, scripts: readonly string[] = []): Promi
 /** Signs in a new user of an organization, an admin unless something else is said. */
 export const signInTo = async (
   { id }: { id: number },
-  newUser: NewUser = {},
+  { place, ...newUser }: NewVisit = {},
 ): Promise<Visit & { user: User }> => {
   const user = await createUser(id, newUser);
-  return { ...(await signIn(user)), user };
+  return { ...(await signIn(user, [], place)), user };
 };
 
 /** Goes to another page by the navigation, and waits until what it lists is there. */
