@@ -9,10 +9,11 @@ export type Breaches = {
   write: (accounts: Record<string, string[]>, catalog: unknown[]) => Promise<void>;
 };
 
-/** Writes data for the embedded HIBP server; `accounts`: address to names of breaches. */
+/** Writes data for the embedded HIBP server; `accounts`: address to names of breaches, `stealerLogs`: to domains. */
 export const createBreaches = async (
   accounts: Record<string, string[]>,
   catalog: unknown[],
+  stealerLogs: Record<string, string[]> = {},
 ): Promise<Breaches> => {
   const directory = await mkdtemp(join(tmpdir(), "breaches-"));
   const replace = async (name: string, content: unknown): Promise<void> => {
@@ -24,6 +25,7 @@ export const createBreaches = async (
     await replace("catalog.json", newCatalog);
     await replace("accounts.json", newAccounts);
   };
+  await replace("stealer-logs.json", stealerLogs);
   await write(accounts, catalog);
   return { directory, write };
 };

@@ -4,7 +4,11 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { assemblyPath } from "../../local/data-directory.ts";
 import { startService } from "../../local/harness/service.ts";
+import accounts from "../../local/hibp/breaches/accounts.json" with { type: "json" };
+import catalog from "../../local/hibp/breaches/catalog.json" with { type: "json" };
+import stealerLogs from "../../local/hibp/breaches/stealer-logs.json" with { type: "json" };
 import { startNameServer } from "../alerting/name-server.ts";
+import { createBreaches } from "./breaches.ts";
 import { readLocalStack } from "./local-stack.ts";
 import { readRecord } from "./name-records.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
@@ -22,14 +26,21 @@ declare module "vitest" {
   }
 }
 
+/** Who is breached in monday.test.ts. */
+const mondays = Object.fromEntries([
+  ["grace@monday.example", ["ExampleShop"]],
+  ...Array.from({ length: 212 }, (_, index) => [`person-${index}@monday.example`, ["ExampleForum"]]),
+]);
+
 /** The global set-up of vitest: starts one service, one receiver and one name server for all test files. */
 export default async function setUp({ provide }: TestProject): Promise<() => Promise<void>> {
   const receiver: Receiver = await startReceiver();
   const { AWS_ENDPOINT_URL_DYNAMODB: engine } = process.env;
   const records = mkdtempSync(join(tmpdir(), "records-"));
   const nameServer = await startNameServer(({ name }) => readRecord(records, name));
+  const { directory } = await createBreaches({ ...accounts, ...mondays }, catalog, stealerLogs);
   const options = ["--memory", "--allow-origin", receiver.url, "--dns", nameServer.address];
-  const service = await startService(options, {
+  const service = await startService([...options, "--breaches", directory], {
     // Two instances of most functions, each of which counts 1 GB and takes a thirtieth of it. With less, functions start anew all the time.
     LOCAL_KEPT_MEGABYTES: "131072",
     ...(engine !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: engine }),
