@@ -14,8 +14,7 @@ describe("Alerts", () => {
   test("an edit leaves alone what somebody else has changed meanwhile", async () => {
     const { api, ...organization } = await createOrganization();
     const id = await createChannel(api, { channel: "email", config: { recipients: ["ada@demo.example"] } });
-    const { page } = await signInTo(organization);
-    await go(page, "Alerts");
+    const { page } = await signInTo(organization, { place: "/alerts" });
     await page.getByRole("button", { name: "Edit" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Scan complete").setChecked(true);
@@ -155,8 +154,7 @@ describe("Alerts", () => {
     const inbox = `${inject("receiverUrl")}/browser-failing-${organization.id}`;
     const url = `${inbox}?status=500`;
     const id = await createChannel(api, { channel: "webhook", config: { url } });
-    const { page } = await signInTo(organization);
-    await go(page, "Alerts");
+    const { page } = await signInTo(organization, { place: "/alerts" });
     await page.getByRole("button", { name: "Send test" }).click();
     await page.getByText("A test is on its way.").waitFor();
     await page.getByRole("button", { name: "Deliveries" }).click();

@@ -3,7 +3,7 @@ import { admin } from "../service/admin.ts";
 import { records } from "../service/name-records.ts";
 import { createOrganization } from "../service/organization.ts";
 import { focused, follow, press } from "./keyboard.ts";
-import { go, signInTo, useBrowser } from "./visit.ts";
+import { signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
@@ -62,8 +62,7 @@ describe("Domains", () => {
 
   test("a domain is shown in both forms, and its record where it stands", async () => {
     const organization = await createOrganization();
-    const { page } = await signInTo(organization);
-    await go(page, "Domains");
+    const { page } = await signInTo(organization, { place: "/domains" });
     await page.getByRole("button", { name: "Add domain" }).click();
     await page.getByRole("dialog").getByLabel("Name").fill("mail.münchen.example");
     await page.keyboard.press("Enter");

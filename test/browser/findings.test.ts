@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { focused, follow, press } from "./keyboard.ts";
-import { go, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
+import { isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
 import { withFindings } from "./with-findings.ts";
 
 useBrowser();
@@ -51,8 +51,7 @@ describe("Findings", () => {
 
   test("keys move, select, acknowledge and are shown; Shift selects a range", async () => {
     const { api, organization, total } = known;
-    const { page } = await signInTo(organization);
-    await go(page, "Findings");
+    const { page } = await signInTo(organization, { place: "/findings" });
     await page.keyboard.press("?");
     const sheet = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await sheet.getByText("Next row").waitFor();
@@ -100,8 +99,7 @@ describe("Findings", () => {
 
   test("a description in HTML is text, and the details name who acknowledged why", async () => {
     const { organization } = known;
-    const { page, user } = await signInTo(organization);
-    await go(page, "Findings");
+    const { page, user } = await signInTo(organization, { place: "/findings" });
     const row = page.getByRole("row").filter({ hasText: "Example Shop" });
     const open = () => row.getByRole("button", { name: "ada@demo.example" }).click();
     const details = page.getByRole("dialog", { name: "ada@demo.example in Example Shop (invented)" });

@@ -5,7 +5,7 @@ import { createSession, signedIn } from "../dashboard/signed-in.ts";
 import { createClient } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { focused, follow, press, tabTo } from "./keyboard.ts";
-import { isLoaded, signInTo, urlOf, useBrowser, type Visit } from "./visit.ts";
+import { isLoaded, signInTo, useBrowser, type Visit } from "./visit.ts";
 
 useBrowser();
 
@@ -21,8 +21,7 @@ const followTab = async (page: Page, name: string, steps: number): Promise<void>
 test("an edit leaves alone what somebody else has changed meanwhile", async () => {
   const organization = await createOrganization();
   const { dashboard, userId } = await signedIn(organization.id, { role: "admin" });
-  const { page, user } = await signInTo(organization);
-  await page.goto(urlOf("/settings/members"));
+  const { page, user } = await signInTo(organization, { place: "/settings/members" });
   const edit = page.getByRole("row").filter({ hasText: `user-${organization.id}` });
   await edit.getByRole("button", { name: "Edit" }).click();
   const dialog = page.getByRole("dialog");
