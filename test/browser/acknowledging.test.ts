@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { addEmail } from "../endpoints/emails.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { follow, press, tabTo } from "./keyboard.ts";
+import { focused, follow, press, tabTo } from "./keyboard.ts";
 import { go, signInTo, useBrowser } from "./visit.ts";
 import { withFindings } from "./with-findings.ts";
 
@@ -28,13 +28,21 @@ describe("acknowledging findings", () => {
     const acknowledged = async () => (await api.get("/breaches?acknowledged=true")).body.total;
     const { page } = await signInTo(organization);
     await follow(page, "Findings");
+    await press(page, "donald@demo.example");
+    await page.getByRole("dialog").getByText("Breached", { exact: true }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await focused(page)).toBe("donald@demo.example");
     await select(page, 2);
     await page.keyboard.press("e");
     await page.getByRole("dialog", { name: "Acknowledge 2 findings" }).waitFor();
+    // Letters choose from the list of resolutions.
+    for (const key of ["i", "Tab", "O", "l", "d"]) await page.keyboard.press(key);
     await press(page, "Acknowledge");
     await page.getByText("Acknowledged 2 findings.").waitFor();
     await isAtHeading(page);
-    expect(await acknowledged()).toBe(2);
+    const { breaches } = (await api.get("/breaches?acknowledged=true")).body;
+    expect(breaches).toMatchObject(Array(2).fill({ resolution: "ignored", acknowledgeReason: "Old" }));
 
     // The filter is a list of choices, of which letters choose.
     const state = page.getByRole("combobox", { name: "State" });
@@ -64,12 +72,10 @@ describe("acknowledging findings", () => {
 
   test("Undo brings back exactly what was acknowledged", async () => {
     const { api, organization, total } = await withFindings();
-    const { page } = await signInTo(organization);
-    await go(page, "Findings");
-    const rows = page.getByRole("row").filter({ hasText: "ada@demo.example" });
     const [newest] = (await api.get("/breaches")).body.breaches as { id: number }[];
     expect((await api.post("/breaches/acknowledge", { id: newest?.id, reason: "before" })).status).toBe(200);
-    await page.reload();
+    const { page } = await signInTo(organization, { place: "/findings" });
+    const rows = page.getByRole("row").filter({ hasText: "ada@demo.example" });
     await page.getByText(`${total - 1} open`, { exact: true }).waitFor();
 
     const dialog = page.getByRole("dialog");
@@ -109,8 +115,7 @@ describe("acknowledging findings", () => {
 
   test("a dialog closed early leaves a list that is right; Undo can be tried again", async () => {
     const { organization, total } = await withFindings();
-    const { page } = await signInTo(organization);
-    await go(page, "Findings");
+    const { page } = await signInTo(organization, { place: "/findings" });
     const isClosed = Promise.withResolvers<void>();
     const jobs = "**/api/v1/breaches/acknowledgements/*";
     await page.route(jobs, async (route) => {

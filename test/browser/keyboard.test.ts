@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { addEmail } from "../endpoints/emails.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { focused, follow, press } from "./keyboard.ts";
-import { createUser, isLoaded, linkFor, signInTo, useBrowser, visit } from "./visit.ts";
+import { focused, follow } from "./keyboard.ts";
+import { isLoaded, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
@@ -56,39 +56,5 @@ describe("the keyboard alone", () => {
     await page.getByRole("heading", { level: 1, name: title }).waitFor();
     await page.getByRole("rowheader").first().waitFor();
     await page.getByRole("combobox", { name: "State" }).and(page.locator(":focus")).waitFor();
-  });
-
-  test("signs in with a link, acknowledges a finding, and signs out", async () => {
-    const { api, domainId, ...organization } = await createOrganization();
-    await addEmail(api, domainId);
-    await scan(api);
-    const { page } = await visit();
-    await page.goto(await linkFor(await createUser(organization.id)));
-    await page.getByRole("button", { name: "Sign in" }).waitFor();
-    await press(page, "Sign in");
-    await page.getByRole("heading", { name: "Breaches with the most open findings" }).waitFor();
-    await follow(page, "Findings");
-    await press(page, "ada@demo.example");
-    await page.getByRole("dialog").getByText("Breached", { exact: true }).waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(await focused(page)).toBe("ada@demo.example");
-    await page.keyboard.press("Shift+Tab");
-    await page.keyboard.press("Space");
-    await page.getByText("1 selected").waitFor();
-    await page.keyboard.press("Shift+Tab");
-    await page.keyboard.press("Shift+Tab");
-    expect(await focused(page)).toBe("Acknowledge");
-    await page.keyboard.press("Enter");
-    await page.getByRole("dialog").waitFor();
-    await page.keyboard.press("i");
-    await page.keyboard.press("Tab");
-    await page.keyboard.type("It is an old address");
-    await press(page, "Acknowledge");
-    await page.getByText("Acknowledged 1 finding.").waitFor();
-    const { breaches } = (await api.get("/breaches?acknowledged=true")).body;
-    expect(breaches).toMatchObject([{ resolution: "ignored", acknowledgeReason: "It is an old address" }]);
-    await press(page, "Sign out");
-    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
   });
 });

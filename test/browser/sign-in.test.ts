@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { hashOf } from "../../shared/access/keys/secret.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { linkIn, mailsTo } from "../dashboard/outbox.ts";
-import { eventually } from "../service/eventually.ts";
+import { linkIn, untilMailed } from "../dashboard/outbox.ts";
 import { createOrganization } from "../service/organization.ts";
 import { press } from "./keyboard.ts";
 import { createUser, go, linkFor, signIn, signInTo, urlOf, useBrowser, visit } from "./visit.ts";
@@ -11,13 +10,7 @@ import { createUser, go, linkFor, signIn, signInTo, urlOf, useBrowser, visit } f
 useBrowser();
 
 /** The link in the only mail to an address. */
-const mailedLink = async (address: string): Promise<string> => {
-  const [mail = ""] = await eventually(
-    () => mailsTo(address),
-    (mails) => mails.length === 1,
-  );
-  return linkIn(mail).href;
-};
+const mailedLink = async (address: string): Promise<string> => linkIn((await untilMailed(address))[0]).href;
 
 describe("signing in", () => {
   test("a link signs in once; the second use says what to do", async () => {
@@ -89,13 +82,13 @@ describe("a link that programs changed on its way", () => {
   });
 
   test("signs in all the same", async () => {
+    const user = await createUser((await createOrganization()).id);
     for (const change of [
       (link: string) => link.replace("#", "%23"),
       (link: string) => `${link}?utm_source=mail`,
       // A mail program took the bracket behind the link for a part of it.
       (link: string) => `${link}>`,
     ]) {
-      const user = await createUser((await createOrganization()).id);
       const { page } = await visit();
       await page.goto(change(await linkFor(user)));
       expect(await page.getByText("good").count()).toBe(0);

@@ -28,8 +28,7 @@ const create = async () => {
 describe("Tell the owner", () => {
   test("asks first, sends one mail a person, and shows what became of each", async () => {
     const { ids, mails, api, ...organization } = await create();
-    const { page } = await signInTo(organization, { role: "member" });
-    await page.goto(urlOf(`/emails/${ids.get("grace")}`));
+    const { page } = await signInTo(organization, { role: "member", place: `/emails/${ids.get("grace")}` });
     const loading = Promise.withResolvers<void>();
     await page.route("**/dashboard/findings?*", async (route) => {
       await loading.promise;
@@ -86,11 +85,10 @@ describe("Tell the owner", () => {
     await page.getByRole("heading", { level: 1, name: "donald@demo.example" }).waitFor();
   });
 
-  test("says for what the mail waits and until when, on each page that shows it", async () => {
+  test("says for what the mail waits and until when", async () => {
     const { ids, id: org } = await create();
     await admin("org mail-budget", { org, hour: 0, day: 0 });
-    const { page } = await signInTo({ id: org });
-    await page.goto(urlOf(`/emails/${ids.get("grace")}`));
+    const { page } = await signInTo({ id: org }, { place: `/emails/${ids.get("grace")}` });
     await page.getByRole("button", { name: "Tell the owner" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Tell the owner" }).click();
     await page.getByText("1 e-mail is on the way.").waitFor();
@@ -106,12 +104,5 @@ describe("Tell the owner", () => {
       .toBeGreaterThan(0);
     const exactTime = /^\d+ \w+ \d{4}, \d\d:\d\d$/;
     expect(await fact.locator("time").last().getAttribute("title")).toMatch(exactTime);
-
-    await page.goto(urlOf("/alerts?channel=owners"));
-    const row = page.getByRole("row").filter({ hasText: "grace@demo.example" });
-    await row.getByText(reason).waitFor();
-    const next = row.locator("td[data-name='Next attempt'] time");
-    expect(await next.innerText()).toMatch(/^in \d+ (minutes?|hours?)$/);
-    expect(await next.getAttribute("title")).toMatch(exactTime);
   });
 });
