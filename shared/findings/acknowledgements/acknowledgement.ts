@@ -118,11 +118,12 @@ const inWords = async (org: number, filter: FindingFilter = {}): Promise<string>
 /** How far a request is: whether, when and of how many findings it has ended. */
 type State = Omit<Acknowledgement, "acknowledged"> & { done: number };
 
-const stateOf = async (org: number, id: number, purpose: PurposeOfPeople): Promise<State | undefined> => {
+const stateOf = async (org: number, id: number, purpose: PurposeOfPeople): Promise<State> => {
   // The lock first: it goes in the transaction that sets the count of the request.
   const lock = await table.get<AcknowledgementLock>(keys.acknowledgementLock(org));
   const row = await table.get<AcknowledgementRow>(keys.acknowledgement(org, id));
-  if (row === undefined || purposeOf(row) !== purpose) return undefined;
+  if (row === undefined || purposeOf(row) !== purpose)
+    throw new Refusal(purpose === "reopen" ? "reopeningNotFound" : "acknowledgementNotFound");
   const { status, matching, completedAt, slot } = row;
   const soFar = lock?.acknowledgementId === id ? lock.acknowledged : 0;
   return {
@@ -137,16 +138,12 @@ const stateOf = async (org: number, id: number, purpose: PurposeOfPeople): Promi
 
 /** A request to acknowledge as clients see it. Refuses `acknowledgementNotFound`. */
 export const get = async (org: number, id: number): Promise<Acknowledgement> => {
-  const state = await stateOf(org, id, "acknowledge");
-  if (state === undefined) throw new Refusal("acknowledgementNotFound");
-  const { done: acknowledged, ...rest } = state;
+  const { done: acknowledged, ...rest } = await stateOf(org, id, "acknowledge");
   return { ...rest, acknowledged };
 };
 
 /** A request to reopen as clients see it. Refuses `reopeningNotFound`. */
 export const getReopening = async (org: number, id: number): Promise<Reopening> => {
-  const state = await stateOf(org, id, "reopen");
-  if (state === undefined) throw new Refusal("reopeningNotFound");
-  const { done: reopened, ...rest } = state;
+  const { done: reopened, ...rest } = await stateOf(org, id, "reopen");
   return { ...rest, reopened };
 };

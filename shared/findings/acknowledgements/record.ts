@@ -32,7 +32,7 @@ export type AcknowledgementRow = {
   /** Removed at the end, since it can be large. */
   selection?: Selection;
   /** The breach and the level that its findings get, where they follow its severity; `from`: the least that one of them has. */
-  follows?: { breachId: number; level: number; from?: number };
+  follows?: { breachId: number; level: number; from: number };
 };
 
 export const purposeOf = ({ follows, resolution }: AcknowledgementRow): Purpose => {

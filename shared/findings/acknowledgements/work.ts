@@ -73,7 +73,7 @@ const noticeOf = async (
 ): Promise<Write[]> => {
   const { follows, matching } = row;
   if (follows === undefined) return [];
-  const { breachId, level, from = level } = follows;
+  const { breachId, level, from } = follows;
   if (from >= level || lock[toldNameOf(follows)] === level) return [];
   return tellRisen(org, { breachId, from, level, people: matching, reopened: lock.acknowledged });
 };

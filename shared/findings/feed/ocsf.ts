@@ -24,7 +24,6 @@ const classOf = (class_uid: number, class_name: string, activity_id: number, act
   activity_id,
   activity_name,
   type_uid: class_uid * 100 + activity_id,
-  // An activity that OCSF has no name for keeps its own in `activity_name` alone.
   type_name: `${class_name}: ${activity_id === 99 ? "Other" : activity_name}`,
 });
 

@@ -83,14 +83,13 @@ export const changeOf = (
   const isRenamed = ownerName !== row.ownerName;
   const isSwitched = isActive !== from.isActive;
   if (!isRenamed && !isSwitched && teamId === from.teamId) return undefined;
-  const switched = isSwitched ? switchOf(row, isActive, domain) : undefined;
   const by = isSwitched ? (isActive ? 1 : -1) : 0;
   return {
     address,
     email: emails.change(org, id, {
       from,
       to: { ...from, isActive, teamId },
-      set: { ...(isRenamed && { ownerName }), ...switched },
+      set: { ...(isRenamed && { ownerName }), ...(isSwitched && switchOf(row, isActive, domain)) },
       if: allOf(
         isRenamed ? asRead({ ownerName: row.ownerName }) : undefined,
         isSwitched

@@ -21,22 +21,6 @@ const isLastAdmin = (error: unknown): boolean => error instanceof Refusal && err
 const rolesOf = async (org: number) => (await users.list(org)).map(({ role }) => role).reverse();
 
 describe("the last admin", () => {
-  test("can be neither removed nor made a member; with force it can be removed", async () => {
-    const { org, ids } = await createWith("admin", "member");
-    const [admin = 0] = ids;
-    await expect(users.remove(org, admin)).rejects.toSatisfy(isLastAdmin);
-    await expect(users.change(org, admin, { role: "member" }, administrator)).rejects.toSatisfy(isLastAdmin);
-    expect(await rolesOf(org)).toEqual(["admin", "member"]);
-    expect(await users.remove(org, admin, { force: true })).toBe("removed");
-  });
-
-  test("is not the last while there is another, nor is a member", async () => {
-    const { org, ids } = await createWith("admin", "admin", "member");
-    expect(await users.remove(org, ids[2] ?? 0)).toBe("removed");
-    expect(await users.remove(org, ids[0] ?? 0)).toBe("removed");
-    await expect(users.remove(org, ids[1] ?? 0)).rejects.toSatisfy(isLastAdmin);
-  });
-
   test("stays, however many admins remove and demote each other at the same time", async () => {
     for (let round = 0; round < 5; round++) {
       const { org, ids } = await createWith("admin", "admin", "admin");
