@@ -60,9 +60,13 @@ const text = (characters: number) =>
 
 const flag = (missing: boolean) => z.catch(z.boolean(), missing);
 
-const time = z.pipe(
-  z.catch(z.nullable(z.iso.datetime({ offset: true })), null),
-  z.transform((value: string | null) => value && new Date(value).toISOString()),
+/** A time as ISO 8601 in UTC. HIBP writes some without seconds, and some without saying that they are in UTC. */
+export const time = z.pipe(
+  z.catch(z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d/)), ""),
+  z.transform((value: string): string | null => {
+    const at = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(value) ? value : `${value}Z`);
+    return Number.isNaN(at) ? null : new Date(at).toISOString();
+  }),
 );
 
 const optionalText = z.pipe(

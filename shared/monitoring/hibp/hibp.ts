@@ -12,7 +12,7 @@ import * as z from "zod/mini";
 import { timeouts } from "../../aws/timeouts.ts";
 import { readAtMost } from "../../contract/read-at-most.ts";
 import { text } from "../../contract/text.ts";
-import { type BreachDetails, breachName, upstreamBreach } from "./breach.ts";
+import { type BreachDetails, breachName, time, upstreamBreach } from "./breach.ts";
 
 /**
  * - `rate_limited`: 429; the key must rest for `retryAfterSeconds`.
@@ -143,7 +143,6 @@ export const breachedAccount = async (address: string): Promise<string[]> => {
 };
 
 const countOrNull = z.catch(z.nullable(z.int().check(z.minimum(0))), null);
-const timeOrNull = z.catch(z.nullable(z.iso.datetime({ offset: true, local: true })), null);
 const flag = z.catch(z.boolean(), false);
 
 /** A field that is missing or malformed does not make the whole answer fail. */
@@ -152,7 +151,7 @@ const subscribedDomainForm = z.object({
   PwnCount: countOrNull,
   PwnCountExcludingSpamLists: countOrNull,
   PwnCountExcludingSpamListsAtLastSubscriptionRenewal: countOrNull,
-  NextSubscriptionRenewal: timeOrNull,
+  NextSubscriptionRenewal: time,
 });
 
 /**
@@ -171,7 +170,7 @@ export const subscribedDomains = async () => {
     pwnCount: entry.PwnCount,
     pwnCountWithoutSpam: entry.PwnCountExcludingSpamLists,
     pwnCountAtRenewal: entry.PwnCountExcludingSpamListsAtLastSubscriptionRenewal,
-    nextRenewal: utcOf(entry.NextSubscriptionRenewal),
+    nextRenewal: entry.NextSubscriptionRenewal,
   }));
 };
 
@@ -182,7 +181,7 @@ const subscriptionForm = z.object({
   Rpm: z.int().check(z.positive()),
   SubscriptionName: textOrNull,
   Description: textOrNull,
-  SubscribedUntil: timeOrNull,
+  SubscribedUntil: time,
   DomainSearchMaxBreachedAccounts: countOrNull,
   MaxBreachedDomains: countOrNull,
   IncludesStealerLogs: flag,
@@ -206,7 +205,7 @@ export const subscriptionStatus = async () => {
     rpm: status.Rpm,
     plan: status.SubscriptionName?.toWellFormed() ?? null,
     description: status.Description?.toWellFormed() ?? null,
-    subscribedUntil: utcOf(status.SubscribedUntil),
+    subscribedUntil: status.SubscribedUntil,
     maxBreachedAccounts: status.DomainSearchMaxBreachedAccounts,
     maxDomains: status.MaxBreachedDomains,
     includesStealerLogs: status.IncludesStealerLogs,
@@ -221,10 +220,6 @@ export const subscriptionStatus = async () => {
 export const probe = async (resource: Resource, argument = ""): Promise<void> => {
   await ask(resource, encode(argument), { timeoutSeconds: 60, maxBytes: 64 * megabyte });
 };
-
-/** HIBP's times are in UTC, mostly without saying so. */
-const utcOf = (time: string | null): string | null =>
-  time === null ? null : new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`).toISOString();
 
 const lookUps: readonly Resource[] = [
   "breacheddomain",

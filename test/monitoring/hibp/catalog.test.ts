@@ -47,7 +47,7 @@ const breach = (name: string, fields: Record<string, unknown> = {}): Record<stri
   Title: `Title of ${name}`,
   Domain: "a.example",
   BreachDate: "2020-02-03",
-  AddedDate: "2020-03-01T00:00:00Z",
+  AddedDate: "2020-03-01T00:00Z",
   ModifiedDate: "2020-03-01T00:00:00Z",
   PwnCount: 12,
   Description: "<b>bad</b>",
