@@ -60,7 +60,7 @@ const inWords = (channel: Channel, { failure, isOperators, isPartial }: Failure)
   const settings = name === null ? "its settings" : `the settings of "${name}"`;
   const whom = isPartial ? `all recipients of ${describe(channel)}` : describe(channel);
   const check = isPartial
-    ? "The details of its last delivery name them."
+    ? "The details of its last delivery say who gets none."
     : `Check ${settings}, then send it a test.`;
   return `Alerts do not reach ${whom}: ${failure}. ${isOperators ? "Ask whoever operates this service." : check}`;
 };
