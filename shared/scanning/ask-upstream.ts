@@ -3,8 +3,8 @@ import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
-import { breachedDomain, UpstreamFailure, type UpstreamFailureKind } from "../monitoring/hibp/hibp.ts";
-import * as subscription from "../monitoring/hibp/subscription.ts";
+import { breachedDomain, subscriptionStatus, UpstreamFailure } from "../monitoring/hibp/hibp.ts";
+import { endsEverything, forDomains } from "../monitoring/hibp/subscription.ts";
 import { type Coverage, type NoSearch, noSearchOf } from "../monitoring/hibp/subscription-state.ts";
 import { withUpstream } from "../monitoring/hibp/upstream.ts";
 import type { Planner } from "./lock.ts";
@@ -19,7 +19,7 @@ export type BreachNames = Map<string, string[]>;
 export type DomainAnswer = { domain: Domain } & (
   | { state: "checked"; breachNames: BreachNames; reason?: undefined }
   | { state: "single"; reason: NoSearch }
-  | { state: "failed"; reason: UpstreamFailureKind }
+  | { state: "failed"; reason: UpstreamFailure["kind"] }
 );
 
 /** Answers stay in memory until they are compared: a batch ends once it has this many breached aliases. */
@@ -56,7 +56,7 @@ export const askUpstream = async (
   let aliases = 0;
   try {
     const names = domains.map(({ name }) => name);
-    const { rpm, coverage } = await subscription.forDomains(names, waiting());
+    const { rpm, coverage } = await forDomains(names, waiting());
     for (const { id } of domains) {
       // The order matters: claim, ask, read the e-mails. E-mails added or enabled after the claim are not part
       // of this scan.
@@ -68,8 +68,6 @@ export const askUpstream = async (
           ? await askAboutDomain(domain, rpm, coverage, waiting())
           : { domain, state: "single", reason };
       answers.push(answer);
-      // What HIBP has just said of its plan holds for the others too, which are not asked about then.
-      if (reason === undefined && answer.reason === "no_domain_search") break;
       if (answer.state === "single") continue;
       if (answer.state === "checked") aliases += answer.breachNames.size;
       if (aliases > aliasesPerBatch || Date.now() > endsAt || !hasTimeToAsk(invocation)) break;
@@ -77,7 +75,7 @@ export const askUpstream = async (
     return { answers };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    // The next call throws the refusal of the key again, once these are saved.
+    // The next call meets the refusal of the key again, once these are saved.
     if (error.kind !== "rate_limited" && answers.length > 0) return { answers };
     if (error.kind !== "rate_limited") throw error;
     const delaySeconds = Math.min(maximumDelaySeconds, Math.ceil(error.retryAfterSeconds) + 1);
@@ -104,8 +102,10 @@ const askAboutDomain = async (
     if (kind === "forbidden") {
       return { domain, state: "single", reason: listed.has(domain.name) ? "too_large" : "refused" };
     }
-    if (kind === "unauthorized" || kind === "no_subscription") {
-      await subscription.refreshIfAnswered(waiting);
+    if (endsEverything.includes(kind)) {
+      await withUpstream(rpm, subscriptionStatus, waiting).catch((failure: unknown) => {
+        if (!(failure instanceof UpstreamFailure) || endsEverything.includes(failure.kind)) throw failure;
+      });
       return { domain, state: "single", reason: "no_domain_search" };
     }
     if (kind === "rate_limited") throw error;

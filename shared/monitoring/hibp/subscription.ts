@@ -34,7 +34,7 @@ const coverageMaxAgeSeconds = 60;
 const defaultWaitSeconds = 60;
 
 /** What HIBP says of a key that can do nothing. Other failures of `subscription/status` say nothing about other endpoints. */
-const endsEverything: readonly (UpstreamFailureKind | undefined)[] = ["unauthorized", "no_subscription"];
+export const endsEverything: readonly (string | undefined)[] = ["unauthorized", "no_subscription"];
 
 /** Whether a failure of this kind says that the plan lacks the endpoint, provided that HIBP accepts the key. */
 export const lacks = (kind: UpstreamFailureKind): boolean =>
@@ -52,20 +52,13 @@ export const forDomains = async (
   let coverage = await storedCoverage(domains);
   const isComplete = domains.every((domain) => coverage.listed.has(domain));
   if (isOld(coverage.subscription, isComplete ? maximumAgeSeconds : coverageMaxAgeSeconds)) {
-    await refreshIfAnswered(options);
+    await refresh(options).catch((error: unknown) => {
+      if (!(error instanceof UpstreamFailure) || endsEverything.includes(error.kind)) throw error;
+    });
     coverage = await storedCoverage(domains);
   }
   return { rpm: coverage.subscription?.rpm ?? cautiousRpm, coverage };
 };
-
-/**
- * `refresh`, without whose answer what was known before holds.
- * @throws UpstreamFailure of kind `unauthorized` or `no_subscription`: the key can do nothing
- */
-export const refreshIfAnswered = (options: Waiting = {}): Promise<void> =>
-  refresh(options).catch((error: unknown) => {
-    if (!(error instanceof UpstreamFailure) || endsEverything.includes(error.kind)) throw error;
-  });
 
 const isOld = (row: SubscriptionRow | undefined, maxAgeSeconds: number): boolean =>
   row?.at === undefined ||
