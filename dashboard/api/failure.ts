@@ -51,11 +51,11 @@ export type Sentence = (typeof refusals)[keyof typeof refusals]["error"];
 
 /** Refusals that the API words for programmers, as the page says them. */
 const inPageWords: { [S in Sentence]?: string } = {
-  "There are no active monitored emails on verified domains to scan":
+  "There are no active monitored emails on verified domains: add one":
     "There is nothing to scan: no enabled address is at a verified domain.",
-  "The email's domain is not verified":
+  "The email's domain is not verified: verify it first":
     "This domain is not verified yet. Prove under Domains that it is yours, then try again.",
-  "The seat allowance of the organization is used up":
+  "The seat allowance of the organization is used up: disable or remove an email first":
     "All seats of your organization are taken. Disable an address to make room.",
   "This email is already monitored": "This address is already watched.",
   "The organization already has a member with this address": "This address belongs to a member already.",
@@ -88,7 +88,7 @@ const inPageWords: { [S in Sentence]?: string } = {
 
 /** Fields of forms by the refusals that are about them. */
 const fieldsByRefusal: { [S in Sentence]?: string } = {
-  "The email's domain is not verified": "domainId",
+  "The email's domain is not verified: verify it first": "domainId",
   "This email is already monitored": "email",
   "The organization already has a member with this address": "email",
   "The organization already has a domain of this name": "name",

@@ -4,16 +4,16 @@
  */
 export const refusals = {
   invalidInput: { status: 400, error: "The request is not valid" },
-  noActiveEmails: { status: 400, error: "There are no active monitored emails on verified domains to scan" },
-  domainNotVerified: { status: 400, error: "The email's domain is not verified" },
+  noActiveEmails: { status: 400, error: "There are no active monitored emails on verified domains: add one" },
+  domainNotVerified: { status: 400, error: "The email's domain is not verified: verify it first" },
   seatAllowanceReached: {
     status: 400,
-    error: "The seat allowance of the organization is used up",
+    error: "The seat allowance of the organization is used up: disable or remove an email first",
     code: "seat_allowance_reached",
   },
   channelLimitReached: {
     status: 400,
-    error: "The organization already has 20 alert channels",
+    error: "The organization already has 20 alert channels: delete one first",
     code: "channel_limit_reached",
   },
   nothingToImport: {
@@ -67,15 +67,15 @@ export const refusals = {
     error: "The passkey's answer is not valid here: start again, on the page of this service",
     code: "passkey_refused",
   },
-  trialExpired: { status: 402, error: "The organization's trial has expired", reason: "trial_expired" },
+  trialExpired: { status: 402, error: "The trial has expired: subscribe to go on", reason: "trial_expired" },
   subscriptionInactive: {
     status: 402,
-    error: "The organization's subscription is not active",
+    error: "The organization's subscription is not active: renew it",
     reason: "subscription_inactive",
   },
   priceNotRecognized: {
     status: 402,
-    error: "The organization's subscription has a price that is not recognized",
+    error: "The organization's subscription has a price that is not recognized: tell the operator",
     reason: "price_not_recognized",
   },
   collectionPaused: {
@@ -141,7 +141,7 @@ export const refusals = {
   deliveryNotFound: { status: 404, error: "No delivery of this alert config has this id" },
   methodNotAllowed: { status: 405, error: "This path does not support this method" },
   emailAlreadyMonitored: { status: 409, error: "This email is already monitored" },
-  scanInProgress: { status: 409, error: "A scan is already in progress" },
+  scanInProgress: { status: 409, error: "A scan is already in progress: wait until it has ended" },
   chooseOrganization: {
     status: 409,
     error: "This address is a user of several organizations: choose one",
@@ -198,16 +198,16 @@ export const refusals = {
     error: "The import is not what a preview would give now: preview the file again and commit that",
     code: "quote_mismatch",
   },
-  tooManyAddresses: { status: 413, error: "file: holds more than 500 addresses" },
-  fileTooLarge: { status: 413, error: "file: is too large, more than 1 MiB" },
-  tooLarge: { status: 413, error: "The request body is too large" },
-  idempotencyKeyReused: { status: 422, error: "Idempotency-Key: another request has used it already" },
+  tooManyAddresses: { status: 413, error: "file: holds more than 500 addresses: split it" },
+  fileTooLarge: { status: 413, error: "file: is too large, more than 1 MiB: split it" },
+  tooLarge: { status: 413, error: "The request body is too large, more than 1 MiB" },
+  idempotencyKeyReused: { status: 422, error: "Idempotency-Key: another request has used it: send another" },
   addressLimit: { status: 429, error: "Too many requests from this address" },
   keyLimit: { status: 429, error: "Too many requests with this API key" },
   sessionLimit: { status: 429, error: "Too many requests with this session" },
   signInLimit: { status: 429, error: "Too many sign-in links were asked for this address" },
   organizationLimit: { status: 429, error: "The organization's hourly limit for this request is used up" },
-  scanNotQueued: { status: 500, error: "The scan could not be queued" },
+  scanNotQueued: { status: 500, error: "The scan could not be queued: try again" },
   busy: { status: 503, error: "Too many changes at the same time: try again in a moment" },
   providerUnavailable: {
     status: 503,

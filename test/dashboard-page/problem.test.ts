@@ -24,7 +24,7 @@ test.each([
 
 test.each([
   ["filter.severity: must be low or high", "A part of this must be low or high."],
-  ["file: holds more than 500 addresses", "The file holds more than 500 addresses."],
+  ["file: holds more than 500 addresses: split it", "The file holds more than 500 addresses: split it."],
 ])("%s leaks no path where no field shows it", (error, sentence) => {
   expect(problemIn(refused(error), ["reason"])).toBe(undefined);
   expect(refused(error).message).toBe(sentence);

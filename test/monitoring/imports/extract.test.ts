@@ -332,7 +332,7 @@ describe("refused files", () => {
     expect(from(list(500).join("\n"))).toHaveLength(500);
     expect(refusalOf(list(501).join("\n"))).toEqual([
       "tooManyAddresses",
-      "file: holds more than 500 addresses",
+      "file: holds more than 500 addresses: split it",
     ]);
     expect(refusalOf(list(501).join(" "))[0]).toBe("tooManyAddresses");
     expect(refusalOf(`email\n${list(501).join("\n")}`)[0]).toBe("tooManyAddresses");
