@@ -59,7 +59,6 @@ const values: Json = {
   "emails.remove": undefined,
   error: "2 e-mails could not be scanned",
   errorMessage: null,
-  // One e-mail takes the seat that is paid for without any.
   estimatedDeltaCents: 0,
   failedAttempts: 0,
   failedCount: 0,
@@ -83,7 +82,6 @@ const values: Json = {
   minSeverity: "low",
   nextAttemptAt: null,
   notices: [],
-  // The channel is a webhook.
   "options.grouping": "address",
   "options.name": "Ticket system",
   "options.sensitive": "named",

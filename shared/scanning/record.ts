@@ -5,14 +5,12 @@ import type { ScanStatus, ScanType } from "./scan-schema.ts";
 /** Why e-mails fail. "doubted": HIBP's answer lacks too much of what was known to be believed (compare-batch.ts). */
 export type FailureKind = UpstreamFailureKind | "doubted";
 
-/** How many e-mails failed, by the reason. */
 export type Failures = Map<FailureKind, number>;
 
 export const addFailures = (failures: Failures, kind: FailureKind, count: number): void => {
   if (count > 0) failures.set(kind, (failures.get(kind) ?? 0) + count);
 };
 
-/** What failures add to a scan's row. */
 export const failureCounts = (failures: Failures): Record<string, number> => ({
   failedEmails: [...failures.values()].reduce((sum, count) => sum + count, 0),
   ...Object.fromEntries([...failures].map(([kind, count]) => [`failed_${kind}`, count])),

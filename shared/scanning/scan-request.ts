@@ -57,7 +57,6 @@ export const requestScanOfAll = async (
   }
 };
 
-/** Starts the requested scans that are due. */
 export const startDueScans = async (invocation: Invocation): Promise<void> => {
   const start = (key: Key) => startRequestedScan(key, invocation.logger);
   const failures = await forEachDue("SCAN-REQUEST", new Date(), invocation, start);

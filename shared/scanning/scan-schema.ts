@@ -7,7 +7,6 @@ export const scanStatus = z.enum(["pending", "running", "completed", "failed"]);
 export type ScanType = z.infer<typeof scanType>;
 export type ScanStatus = z.infer<typeof scanStatus>;
 
-/** A scan as clients see it. */
 export const scan = z
   .object({
     id: idField,

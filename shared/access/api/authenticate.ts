@@ -126,7 +126,6 @@ const countAddress = async (event: APIGatewayRequestAuthorizerEvent, now: Date):
   return seconds > 0 ? seconds : (await limits.countMinute("DASHBOARD", address, now)).refusedSeconds;
 };
 
-/** What the request's address counts as. */
 const addressOf = ({ requestContext }: APIGatewayRequestAuthorizerEvent): string =>
   networkOf(requestContext.identity.sourceIp);
 

@@ -125,7 +125,6 @@ export const change = (
     return told.messages;
   });
 
-/** The flags that a patch sets to another value. */
 const changedFlags = (row: Channel, patch: { [Flag in keyof Flags]?: boolean | undefined }): Partial<Flags> =>
   Object.fromEntries(
     Object.entries(patch).filter(
@@ -157,7 +156,6 @@ const patchedForm = (row: ChannelForm, patch: ChannelPatch): ChannelForm => {
   return normalized({ channel: kind, config: data } as ChannelForm);
 };
 
-/** Whether a patch sets where the channel sends to. */
 const namesDestination = (
   row: ChannelForm,
   { channel = row.channel, config = {} }: ChannelPatch,

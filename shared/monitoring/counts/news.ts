@@ -59,7 +59,6 @@ export const differencesOf = ({
   return byDay;
 };
 
-/** When the row of a day expires, as an attribute. */
 export const expiryOf = (day: string): Record<string, number> => ({
   [timeToLive]: (Date.parse(day) + (writtenDays + 2) * dayMilliseconds) / 1000,
 });

@@ -53,7 +53,6 @@ export const monitoredEmail = z
   })
   .check(z.meta({ id: "MonitoredEmail" }));
 
-/** An e-mail as the dashboard lists it. */
 export const listedEmail = z
   .object({
     ...monitoredEmail.shape,
@@ -64,7 +63,6 @@ export const listedEmail = z
   .check(z.meta({ id: "ListedEmail" }));
 export type ListedEmail = z.infer<typeof listedEmail>;
 
-/** Query parameters of lists of e-mails. */
 export const emailFilters = {
   ...pageQuery,
   domainId: z.optional(idParameter("domainId")).check(z.meta({ description: "Only e-mails of this domain" })),

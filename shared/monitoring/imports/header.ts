@@ -37,7 +37,6 @@ const addressHeadings = [
   /userprincipalname|^(user|login|logon|account)name$|^(user)?log[io]n$/,
 ] as const;
 
-/** Headings of addresses of other people. */
 const otherPeople =
   /manager|supervisor|assistant|deputy|delegate|substitut|vertret|emergency|approver|sponsor|(created|modified|invited|added)by|reportsto|vorgesetzt|superieur|superior|responsab|jefe|leidinggevende/;
 
