@@ -43,7 +43,6 @@ const scanOnce = async (org: number): Promise<void> => {
   await runLookUps();
 };
 
-/** The sentences of scan errors so far, oldest first. */
 const toldTo = async (org: number): Promise<string[]> => {
   const { items } = await deliveries.page(org, { limit: 100, offset: 0 });
   return items.reverse().map(({ event }) => ("error" in event ? event.error : event.type));
@@ -71,8 +70,7 @@ test("that a domain lost its search is told once each time, to its organization 
   await scanBoth();
   workers.failureOf = () => 401;
   await scanBoth();
-  const refused = [/malformed$/, /refused the API key$/].map((end) => expect.stringMatching(end));
-  expect((await toldTo(org)).slice(before)).toEqual([lost, ...refused]);
+  expect((await toldTo(org)).slice(before)).toEqual([lost, ...Array(2).fill(expect.stringMatching(/^None/))]);
   workers.failureOf = () => undefined;
   await scanBoth();
   await loss();

@@ -27,7 +27,6 @@ const scan = async (org: number) => {
 
 const findingsOf = async (org: number) => (await findings.list(org, { limit: 100, offset: 0 })).breaches;
 const emailsOf = async (org: number) => (await emailList.list(org, { limit: 100, offset: 0 })).emails;
-/** The only finding of a breach. */
 const findingOf = async (org: number, name: string) => {
   const [found, ...others] = (await findingsOf(org)).filter(({ breach }) => breach.name === name);
   if (found === undefined || others.length > 0) throw new Error(`One finding of ${name} was expected`);
