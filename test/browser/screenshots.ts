@@ -115,7 +115,6 @@ const takeSignIn = async (browser: Browser, name: string, url: string, button: s
   await page.close();
 };
 
-/** Gives the user a passkey, of a device that the browser invents. */
 const addPasskey = async (page: Page): Promise<void> => {
   await attachDevice(page);
   await page.goto(new URL("/api/app/settings/sessions", page.url()).href);

@@ -36,11 +36,13 @@ describe("too many requests", () => {
 
 test("what stays as it is for ten minutes is asked for ever more seldom", async () => {
   const { page } = await signInTo(await createOrganization());
-  const scans = [{ id: 1, status: "running", totalEmails: 9, createdAt: "2026-11-27T09:00:00Z" }];
+  const counts = { scannedEmails: 1, totalEmails: 9, newBreachesFound: 0 };
+  const times = { startedAt: "2026-11-27T09:00:00Z", completedAt: null };
+  const running = { id: 1, status: "running", ...times, ...counts };
   let asked = 0;
   await page.route("**/api/v1/scans?*", async (route) => {
     asked += 1;
-    await route.fulfill({ json: { scans, total: 1 } });
+    await route.fulfill({ json: { scans: [running], total: 1 } });
   });
   await page.clock.install();
   await go(page, "Scans");
@@ -48,6 +50,6 @@ test("what stays as it is for ten minutes is asked for ever more seldom", async 
     await page.clock.runFor(5_000);
     await page.locator("table[aria-busy=false]").waitFor();
   }
-  expect(asked).toBeGreaterThan(10);
+  expect(asked).toBeGreaterThan(5);
   expect(asked).toBeLessThan(25);
 });
