@@ -53,7 +53,7 @@ describe("docs/entrypoints.md", () => {
 
 describe("docs/operate.md", () => {
   test("has every alarm", () => {
-    const sources = ["worker", "throttle", "api"].map((part) => read(`lib/${part}-alarms.ts`)).join("");
+    const sources = ["worker", "api"].map((part) => read(`lib/${part}-alarms.ts`)).join("");
     const names = [...sources.matchAll(/^ +name: ["`]([^"`]+)["`],$/gm)].map(([, name = ""]) =>
       name.replace(/^\$\{name\}/, "sweep"),
     );

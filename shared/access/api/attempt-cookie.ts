@@ -3,8 +3,7 @@
  * secret belongs to no attempt.
  */
 import { isPlainHttp } from "../../contract/plain-http.ts";
-import { cookieValue } from "./credential.ts";
-import type { Headers } from "./headers.ts";
+import { cookieValue, type Headers } from "./credential.ts";
 
 /** So many tabs can sign in at the same time. */
 const maximumAttempts = 4;

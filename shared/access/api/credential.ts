@@ -2,8 +2,15 @@
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { isPlainHttp } from "../../contract/plain-http.ts";
 import { apiKeyPrefix, readApiKey, readSession } from "../keys/secret.ts";
-import { type Headers, headerValues } from "./headers.ts";
 import { cookieName } from "./session-cookie.ts";
+
+/** The headers of a request or authorizer event, whose names are in the client's case. */
+export type Headers = { multiValueHeaders: Record<string, string[] | undefined> | null };
+
+export const headerValues = (event: Headers, name: string): string[] =>
+  Object.entries(event.multiValueHeaders ?? {})
+    .filter(([header]) => header.toLowerCase() === name)
+    .flatMap(([, values]) => values ?? []);
 
 /** A well-formed key or session cookie; "none" if the request has no credential or a malformed one. */
 export type Credential =

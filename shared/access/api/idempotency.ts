@@ -10,7 +10,7 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Actor } from "../activity/actor.ts";
 import { decrypt, encrypt } from "../keys/encryption.ts";
-import { type Headers, headerValues } from "./headers.ts";
+import { type Headers, headerValues } from "./credential.ts";
 
 const keptSeconds = 24 * 3600;
 

@@ -11,7 +11,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import ipaddr from "ipaddr.js";
-import { type Headers, headerValues } from "./headers.ts";
+import { type Headers, headerValues } from "./credential.ts";
 
 /** Shorter secrets could be guessed. */
 const minimumCharacters = 32;

@@ -1,5 +1,4 @@
-import { credentialOf } from "../api/credential.ts";
-import { type Headers, headerValues } from "../api/headers.ts";
+import { credentialOf, type Headers, headerValues } from "../api/credential.ts";
 import type { SessionName } from "./session.ts";
 
 /** Where somebody signs in: the browser, such as "Firefox on Windows", and its session, which the new one replaces and nobody has looked up. */
