@@ -107,7 +107,6 @@ test("a webhook that fails gets 30 attempts, an hour after each 3, then 3 per re
   expect(await attempt(200)).toMatchObject({ status: "delivered", attempts: 34, failedAttempts: 33 });
   expect(receiver.requests).toHaveLength(34);
   await takeMessages("deliveries");
-  await takeMessages("delivery-retries");
 });
 
 test("an attempt that Slack throttles is not counted and backs off ever longer", async () => {
@@ -127,7 +126,8 @@ test("an attempt that Slack throttles is not counted and backs off ever longer",
     delays.push(dueAt - after);
   }
   expect(Math.max(...delays.slice(6))).toBeGreaterThan(Math.max(...delays.slice(0, 2)));
-  expect(await takeMessages("delivery-retries")).toEqual([]);
+  const retries = await takeMessages("delivery-retries");
+  expect(retries.filter(({ organizationId }) => organizationId === delivery.org)).toEqual([]);
   await delivery.deliver(1);
   expect(await delivery.row()).toMatchObject({ status: "delivered", attempts: 1, failedAttempts: 0 });
 });

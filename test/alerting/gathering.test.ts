@@ -19,8 +19,8 @@ import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
-import { check } from "../../shared/scanning/check.ts";
 import { end } from "../../shared/scanning/end.ts";
+import { lookUp } from "../../shared/scanning/look-up.ts";
 import { addFindings } from "../findings/acknowledgements/findings.ts";
 import {
   createOrganization,
@@ -49,6 +49,23 @@ import { attempt, attemptOf, mails, sendAll, useMailServer } from "./mail-delive
 const { workers, scan, organizationOf } = useBreachedPeople();
 useMailServer();
 
+const single = "single.example";
+
+/**
+ * An organization whose addresses are looked up one by one, and from now on are in a breach. Each is in a block of its own, so that a scan has a
+ * message for each.
+ */
+const lookedUp = async (count: number, { first = false } = {}): Promise<number> => {
+  const org = await createOrganization({ [single]: count }, 1);
+  workers.accounts = {};
+  if (!first) {
+    await startAndPlan(org);
+    await runLookUps();
+  }
+  for (let index = 0; index < count; index++) workers.accounts[`user${index}@${single}`] = ["Alpha"];
+  return org;
+};
+
 describe("one message for a scan", () => {
   test("up to four people are told one by one while it runs", async () => {
     const org = await organizationOf(10);
@@ -66,8 +83,8 @@ describe("one message for a scan", () => {
   });
 
   test("of addresses that are looked up one by one, the first are told after a step", async () => {
-    const single = "single.example";
     const org = await createOrganization({ [single]: 60 });
+    workers.accounts = {};
     await startAndPlan(org);
     await runLookUps();
     const channelId = await createChannel(org);
@@ -101,13 +118,12 @@ describe("one message for a scan", () => {
   });
 
   test("holds for workers that record at once", async () => {
-    const org = await organizationOf(20, { perBlock: 1 });
+    const org = await lookedUp(20);
     const channelId = await createChannel(org);
-    workers.breached[domain] = inBreaches(20, "Alpha");
     await startAndPlan(org);
-    const messages = await takeMessages("scan-checks");
-    expect(messages).toHaveLength(3);
-    await Promise.all(messages.map((message) => check(message, invocation())));
+    const messages = await takeMessages("scan-lookups");
+    expect(messages).toHaveLength(20);
+    await Promise.all(messages.map((message) => lookUp(message, invocation())));
     expect(await deliveriesOf(org, channelId)).toHaveLength(5);
     await expectEachToldOnce(org, channelId);
   });
@@ -156,15 +172,14 @@ describe("one message for a scan", () => {
       ["scan", "address"],
       ["address", "scan"],
     ] as const) {
-      const org = await organizationOf(8, { perBlock: 1 });
+      const org = await lookedUp(8);
       const channelId = await createChannel(org, { grouping: before });
-      workers.breached[domain] = inBreaches(8, "Alpha");
       await startAndPlan(org);
-      const [first, ...rest] = await takeMessages("scan-checks");
+      const [first, ...rest] = await takeMessages("scan-lookups");
       expect(rest.length).toBeGreaterThan(0);
-      if (first !== undefined) await check(first, invocation());
+      if (first !== undefined) await lookUp(first, invocation());
       await setOptions(org, channelId, { ...defaults, grouping: after }, administrator);
-      for (const message of rest) await check(message, invocation());
+      for (const message of rest) await lookUp(message, invocation());
       await expectEachToldOnce(org, channelId);
     }
   });
@@ -187,12 +202,10 @@ describe("the first scan", () => {
   });
 
   test("is summed up as checked only where it was", async () => {
-    const org = await organizationOf(8, { first: true, perBlock: 1 });
+    const org = await lookedUp(8, { first: true });
     await createChannel(org);
-    workers.breached[domain] = inBreaches(8, "Alpha");
     const scanId = await startAndPlan(org);
-    const [first] = await takeMessages("scan-checks");
-    if (first !== undefined) await check(first, invocation());
+    for (const message of (await takeMessages("scan-lookups")).slice(1)) await lookUp(message, invocation());
     await end(org, scanId, invocation());
     await sendAll();
     const { scannedEmails, failedEmails } = await readScan(org, scanId);
@@ -266,15 +279,14 @@ describe("gathering for a day or a week", () => {
   });
 
   test("in all of 20 channels holds up no scan, whatever else its end tells", async () => {
-    const org = await organizationOf(8, { perBlock: 1 });
+    const org = await lookedUp(8);
     const everything = { notifyOnScanComplete: true, notifyOnScanError: true };
     const all: number[] = [];
     for (let count = 0; count < 20; count++)
       all.push(await createChannel(org, { grouping: "day" }, undefined, everything));
-    workers.breached[domain] = inBreaches(8, "Alpha");
     const scanId = await startAndPlan(org);
-    const [first] = await takeMessages("scan-checks");
-    if (first !== undefined) await check(first, invocation());
+    const [first] = await takeMessages("scan-lookups");
+    if (first !== undefined) await lookUp(first, invocation());
     await table.update(keys.subscription(), { set: { notices: [{ id: "ends", text: "The plan ends." }] } });
     onTestFinished(() => table.update(keys.subscription(), { remove: ["notices"] }));
     await end(org, scanId, invocation());
@@ -340,15 +352,14 @@ describe("a channel that becomes a webhook", () => {
   });
 
   test("while a scan runs, grouped by week, gets its events", async () => {
-    const org = await organizationOf(8, { perBlock: 1 });
+    const org = await lookedUp(8);
     const channelId = await createChannel(org, { grouping: "week" });
-    workers.breached[domain] = inBreaches(8, "Alpha");
     await startAndPlan(org);
-    const [first, ...rest] = await takeMessages("scan-checks");
+    const [first, ...rest] = await takeMessages("scan-lookups");
     expect(rest.length).toBeGreaterThan(0);
-    if (first !== undefined) await check(first, invocation());
+    if (first !== undefined) await lookUp(first, invocation());
     await becomeWebhook(org, channelId);
-    for (const message of rest) await check(message, invocation());
+    for (const message of rest) await lookUp(message, invocation());
     await tell(org, channelId);
     await tell(org, channelId);
     const rows = await deliveriesOf(org, channelId);

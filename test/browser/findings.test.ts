@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { focused, follow, press } from "./keyboard.ts";
-import { isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
+import { go, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
 import { withFindings } from "./with-findings.ts";
 
 useBrowser();
@@ -99,7 +99,8 @@ describe("Findings", () => {
 
   test("a description in HTML is text, and the details name who acknowledged why", async () => {
     const { organization } = known;
-    const { page, user } = await signInTo(organization, { place: "/findings" });
+    const { page, user } = await signInTo(organization);
+    await go(page, "Findings");
     const row = page.getByRole("row").filter({ hasText: "Example Shop" });
     const open = () => row.getByRole("button", { name: "ada@demo.example" }).click();
     const details = page.getByRole("dialog", { name: "ada@demo.example in Example Shop (invented)" });

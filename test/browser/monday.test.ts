@@ -123,7 +123,7 @@ describe("Monday", () => {
     await page.route("**/api/dashboard/findings?*", (route) => asked.resolve(route));
     const drawn: number[] = [];
     /** Turns the page, and holds the answer of the service back. What is measured begins with the answer, and ends with its rows. */
-    const turns = Array.from({ length: 9 }, (_, index) => async () => {
+    const turns = Array.from({ length: 15 }, (_, index) => async () => {
       asked = Promise.withResolvers();
       const rows = page.evaluate<number>(`new Promise((resolve) => {
         const { parse } = Date;

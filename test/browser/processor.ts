@@ -31,7 +31,8 @@ const quietMilliseconds = 8;
 
 /**
  * The processor time of a turn of a page in milliseconds, as it would be on the quiet machine on which the limits were set. What is measured is
- * scaled by the fixed work, which a slow machine slows down as much. A busy machine only adds time, so that the least of all turns counts.
+ * scaled by the fixed work, which a slow machine slows down as much. A busy machine only adds time, to one turn more than to another: the least of
+ * all turns and the median of what each turn took beside its own fixed work are compared, and the smaller one counts.
  */
 export const processorTime = async (page: Page, work: Work, turns: readonly Turn[]): Promise<number> => {
   const session = await page.context().newCDPSession(page);
@@ -52,7 +53,8 @@ export const processorTime = async (page: Page, work: Work, turns: readonly Turn
     fixed.push(await measure("ScriptDuration", () => page.evaluate(fixedWork)));
   }
   await session.detach();
-  return (quietMilliseconds * Math.min(...taken)) / Math.min(...fixed);
+  const ratios = taken.map((each, turn) => each / (fixed[turn] ?? Number.NaN));
+  return quietMilliseconds * Math.min(Math.min(...taken) / Math.min(...fixed), median(ratios));
 };
 
 export const median = (values: readonly number[]): number =>
