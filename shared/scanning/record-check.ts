@@ -15,6 +15,7 @@ import { inTransactions, TransactionBudget } from "../aws/table/budget.ts";
 import { absent, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
+import { renewalSeconds } from "../contract/scan-timing.ts";
 import * as breachDates from "../findings/breach-dates.ts";
 import { findings } from "../findings/record.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
@@ -107,6 +108,7 @@ export const recordCheck = async (
     dates: new Map(),
     skipped: new Set(),
   };
+  let renewedAt = Date.now();
   let open = changes.map((change): Open => ({ change, ids: ids.splice(0, change.found.length), tries: 0 }));
   while (open.length > 0) {
     const prepared = await prepare(recording, open);
@@ -117,7 +119,11 @@ export const recordCheck = async (
     );
     open = [];
     for (const group of groupsOf(recording, prepared)) {
-      if (!(await renewLock(org, scanId))) return undefined;
+      // The caller has renewed it before.
+      if (Date.now() - renewedAt >= 1000 * renewalSeconds) {
+        if (!(await renewLock(org, scanId))) return undefined;
+        renewedAt = Date.now();
+      }
       const transaction = await table.attempt(table.transact(writesOf(recording, group)));
       if (transaction.written) {
         const messages = group.flatMap(({ raised }) => raised.messages);
