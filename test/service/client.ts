@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { Pool } from "undici";
 import { inject } from "vitest";
 
@@ -47,10 +48,17 @@ export const createClient = (headers: Record<string, string>, apiUrl: string = i
     const read = () => (isPlain ? { text } : JSON.parse(text));
     return { status: reply.statusCode, headers: reply.headers, body: text === "" ? {} : read() };
   };
+  /** Asks again when a 503 says to: on a busy machine the service has no time for some requests. */
+  const get = async (path: string, triesLeft = 3): Promise<Reply> => {
+    const reply = await request("GET", path);
+    if (reply.status !== 503 || triesLeft === 1) return reply;
+    await setTimeout(1_000 * Number(reply.headers["retry-after"] ?? 1));
+    return get(path, triesLeft - 1);
+  };
   return {
     address: localAddress,
     request,
-    get: (path) => request("GET", path),
+    get,
     post: (path, body) => request("POST", path, { body }),
     patch: (path, body) => request("PATCH", path, { body }),
     put: (path, body) => request("PUT", path, { body }),
