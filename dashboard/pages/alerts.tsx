@@ -107,10 +107,10 @@ const columns = ({ show, test, enable, isBusy, isAnyFailing }: Options): Column<
     kind: "main",
     width: isAnyFailing ? "rest" : "name",
     cell: (channel) => (
-      <span class="tailed">
+      <>
         <Name text={nameOf(channel)} />
-        {channel.options.name !== null && <small>{kinds[channel.channel]}</small>}
-      </span>
+        {channel.options.name !== null && <small> {kinds[channel.channel]}</small>}
+      </>
     ),
   },
   { name: "Destination", cell: destinationOf },
