@@ -37,7 +37,7 @@ describe("a member", () => {
     expect(await buttons("Create API key").count()).toBe(0);
   });
 
-  test("who is an admin is told of no limits, before it is known who that is", async () => {
+  test("an admin reads nothing about limits of members while the session loads", async () => {
     const { page } = await signInTo(await createOrganization());
     await page.route("**/api/dashboard/session", () => {});
     for (const path of ["/domains", "/settings/members", "/settings/teams", "/settings/organization"]) {

@@ -61,7 +61,7 @@ describe("endpoints for users", () => {
   });
 });
 
-test("endpoints for anyone are 403 from other sites, but GET and those of a token", async () => {
+test("other sites get 403 from endpoints for anyone, except GET and those of a token", async () => {
   const elsewhere = visitor({ origin: "https://attacker.example" });
   for (const route of routesFor("anyone")) {
     if (route.method === "GET" || route.path.includes("{token}")) continue;

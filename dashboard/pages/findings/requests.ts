@@ -58,7 +58,7 @@ type Options = {
   onProgress?: (progress: Progress) => void;
 };
 
-/** How many times in a row a request that goes on may not be seen. */
+/** How many polls in a row may fail before the page stops following a request. */
 const mostUnseen = 12;
 
 /** Acknowledges findings, or reopens them. @throws Failure */
@@ -72,7 +72,7 @@ export async function change(
   // Ever more seldom: an office behind one address has 100 requests a minute.
   for (let pause = 700, unseen = 0; ; pause = Math.min(1.2 * pause, 5_000)) {
     const seen = await call(`GET ${path}/{id}`, { path: { id } }).catch((error: unknown) => {
-      // The service goes on, whether or not it can be asked.
+      // The service continues the request even if this poll fails.
       unseen += 1;
       if (unseen > mostUnseen || !isPassing(asFailure(error))) throw error;
     });

@@ -287,7 +287,7 @@ test("an answer of an earlier planner changes nothing", async () => {
   expect(await countOpen(org)).toBe(0);
 });
 
-test("an address that is ignored meanwhile stays so, and no other comes twice", async () => {
+test("an address ignored while an answer is saved stays ignored; none is listed twice", async () => {
   const org = await createOrganization({ "twice.example": 1 });
   const [domain] = await domains.list(org);
   const claimed = await claim(org, domain as domains.Domain);
