@@ -5,6 +5,7 @@ import { inject } from "vitest";
 import { commands } from "../../bin/admin/commands.ts";
 import { connect, type Stack } from "../../bin/admin/connect.ts";
 import { runCommand } from "../../bin/admin/run-command.ts";
+import { waitLongForReplies } from "../environment.ts";
 
 type Result = Record<string, unknown> & { id: number };
 
@@ -21,6 +22,7 @@ export const admin = async (
   apiUrl: string = inject("apiUrl"),
 ): Promise<Result> => {
   const { port } = new URL(apiUrl);
+  waitLongForReplies();
   connected ??= { port, stack: connect({ port, stack: undefined }) };
   if (connected.port !== port) return commandLine(command, flags, apiUrl);
   const strings = Object.fromEntries(Object.entries(flags).map(([flag, value]) => [flag, String(value)]));

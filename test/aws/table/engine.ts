@@ -10,6 +10,7 @@ import {
 import { startEngine as startInMemory } from "../../../local/dynamodb/engine.ts";
 import { wire } from "../../../shared/aws/table/clients.ts";
 import { breachIndex, dueIndex } from "../../../shared/aws/table/keys.ts";
+import { waitLongForReplies } from "../../environment.ts";
 import { type Command, intercept } from "./intercept.ts";
 
 export type Engine = { url: string; stop: () => Promise<void> };
@@ -34,6 +35,7 @@ export const startEngine = async (disturbance: Disturbance = {}): Promise<Engine
     AWS_SECRET_ACCESS_KEY: "local",
     TABLE_NAME: tableName,
   });
+  waitLongForReplies();
   await createTable(tableName);
   // The engine checks no signature, and making them takes a fifth of a test's time.
   Object.assign(wire().config, { signer: async () => ({ sign }) });
