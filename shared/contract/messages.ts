@@ -7,6 +7,9 @@ import * as z from "zod/mini";
 
 const id = z.int().check(z.positive());
 
+/** `batch` and `chunk` name a chunk in the scan's `remaining`. */
+const chunk = z.object({ organizationId: id, scanId: id, batch: id, chunk: z.string() });
+
 /** `channelId`: 0 of a message to an owner (alerting/owners). */
 const delivery = z.object({
   organizationId: id,
@@ -26,16 +29,10 @@ export const messages = {
     scanId: id,
     fencingToken: z.int().check(z.minimum(0)),
   }),
-  /** A chunk whose changes are to be recorded. `batch` and `chunk` name it in the scan's `remaining`. */
-  "scan-checks": z.object({ organizationId: id, scanId: id, batch: id, chunk: z.string() }),
-  /** Look-ups of a chunk behind `cursor`, an e-mail id. Dropped unless the chunk's row has this cursor. */
-  "scan-lookups": z.object({
-    organizationId: id,
-    scanId: id,
-    batch: id,
-    chunk: z.string(),
-    cursor: z.int().check(z.minimum(0)),
-  }),
+  /** A chunk whose changes are to be recorded. */
+  "scan-checks": chunk,
+  /** A chunk whose addresses are to be looked up. */
+  "scan-lookups": chunk,
   /** Wakes a worker of a request to acknowledge many findings. */
   acknowledgements: z.object({ organizationId: id, acknowledgementId: id }),
   /** A message with a sign-in link that is to be sent; its row says to whom. */

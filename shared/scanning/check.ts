@@ -1,9 +1,8 @@
 import type { Invocation } from "../aws/queue/consume.ts";
-import { condition } from "../aws/table/condition.ts";
 import * as table from "../aws/table/table.ts";
 import type { Message } from "../contract/messages.ts";
 import * as domains from "../monitoring/domains/domain.ts";
-import { type ChunkKey, changesOf, closedRow, isDone } from "./email-chunks.ts";
+import { type ChunkKey, changesOf, isDone, takingOff } from "./email-chunks.ts";
 import { end } from "./end.ts";
 import { renewLock } from "./lock.ts";
 import { scans } from "./record.ts";
@@ -23,21 +22,12 @@ export const check = async (message: Message<"scan-checks">, { logger }: Invocat
   if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
 };
 
-/**
- * Closes a chunk, takes it off the scan and counts its e-mails except skipped ones, once. Another worker may have the same chunk and be
- * slow: it writes nothing any more.
- */
+/** Takes a chunk off the scan and counts its e-mails except skipped ones. */
 const takeOff = async (key: ChunkKey, skipped: number): Promise<void> => {
   const { org, scanId, batch, chunk } = key;
   const scan = await scans.get(org, scanId);
   const left = scan?.remaining[batch]?.[chunk];
   if (scan === undefined || left === undefined) return;
-  const change = scans.change(org, scanId, {
-    from: { ...scans.groupOf(scan), status: "running" },
-    add: { scannedEmails: left - skipped },
-    remove: [`remaining.${batch}.${chunk}`],
-    if: condition(`attribute_exists(#remaining.#${batch}.#${chunk})`),
-  });
   // Not written: another worker has taken the chunk off, or the scan is over.
-  await table.attempt(table.transact([{ put: closedRow(key) }, ...scans.writes(org, [change])]));
+  await table.attempt(table.transact(takingOff(key, scan, { scannedEmails: left - skipped })));
 };

@@ -1,5 +1,7 @@
 import type { Invocation } from "../aws/queue/consume.ts";
 import * as queue from "../aws/queue/queue.ts";
+import { condition, type Write } from "../aws/table/condition.ts";
+import * as table from "../aws/table/table.ts";
 import type { Message } from "../contract/messages.ts";
 import { lookUpStepSeconds } from "../contract/scan-timing.ts";
 import { blockOf } from "../lists/blocks.ts";
@@ -12,11 +14,10 @@ import { type LookUp, lookUpAccounts } from "../monitoring/hibp/upstream.ts";
 import { maximumDelaySeconds } from "./ask-upstream.ts";
 import type { Check } from "./check-writes.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
-import { type ChunkKey, isDone, rangeOf } from "./email-chunks.ts";
+import { type ChunkKey, isDone, lookupChunk, rangeOf, takingOff } from "./email-chunks.ts";
 import { end, endIfNotServed } from "./end.ts";
 import { renewLock } from "./lock.ts";
-import { acquireLease, releaseLease, saveStep } from "./look-up-cursor.ts";
-import { addFailures, type Failures, scans } from "./record.ts";
+import { addFailures, type Failures, failureCounts, scans } from "./record.ts";
 import { recordCheck } from "./record-check.ts";
 
 /** Addresses of one step. A worker that dies loses the answers of one step, and progress shows after each. */
@@ -29,26 +30,22 @@ const maximumWaitSeconds = 5;
 const saveSeconds = 10;
 
 /**
- * Looks up the addresses of a chunk one by one, as fast as the subscription's rate limit allows. Where it has
- * to stop, it sends itself a message with the cursor.
+ * Looks up the addresses of a chunk one by one, as fast as the subscription's rate limit allows. After each step what is left is a chunk
+ * of its own. Where it has to stop, it sends itself a message with that chunk.
  */
 export const lookUp = async (message: Message<"scan-lookups">, invocation: Invocation): Promise<void> => {
-  const { organizationId: org, scanId, batch, chunk } = message;
+  const { organizationId: org, scanId, batch } = message;
   const { logger, remainingSeconds } = invocation;
-  const key: ChunkKey = { org, scanId, batch, chunk };
   if (!(await renewLock(org, scanId))) return;
   if (await endIfNotServed(org, scanId, logger)) return;
-  if (!(await acquireLease(key, message.cursor))) return;
-
-  let cursor = message.cursor;
+  let { chunk } = message;
   for (;;) {
-    const step = await takeStep(key, cursor, invocation);
-    cursor = step.cursor;
-    if (step.isOver) return;
+    const step = await takeStep({ org, scanId, batch, chunk }, invocation);
+    if (step === undefined) return;
+    chunk = step.chunk;
     if (step.waitSeconds > 0 || remainingSeconds() < lookUpStepSeconds) {
-      await releaseLease(key, cursor);
       const delaySeconds = Math.min(maximumDelaySeconds, Math.ceil(step.waitSeconds));
-      await queue.send("scan-lookups", { ...message, cursor }, { delaySeconds, group: String(org) });
+      await queue.send("scan-lookups", { ...message, chunk }, { delaySeconds, group: String(org) });
       await renewLock(org, scanId, undefined, delaySeconds);
       return;
     }
@@ -57,19 +54,20 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
 };
 
 /**
- * Looks up the next addresses behind the cursor, records the answers and saves how far it came. `isOver`:
- * nothing is left for this worker; `waitSeconds`: the rate limit allows the next look-up after this time.
+ * Looks up the first addresses of a chunk, records the answers and saves how far it came. Returns the chunk that is left, and after what
+ * time the rate limit allows the next look-up; undefined when nothing is left for this worker.
  */
 const takeStep = async (
   key: ChunkKey,
-  cursor: number,
   { logger, remainingSeconds }: Invocation,
-): Promise<{ cursor: number; isOver: boolean; waitSeconds: number }> => {
+): Promise<{ chunk: string; waitSeconds: number } | undefined> => {
   const { org, scanId, batch, chunk } = key;
+  const [scan, allDomains] = await Promise.all([scans.get(org, scanId), domains.list(org)]);
+  // The message is late or repeated.
+  if (scan?.remaining[batch]?.[chunk] === undefined) return undefined;
   const { fromId, toId } = rangeOf(chunk);
-  const range = { fromId: Math.max(fromId, cursor + 1), toId };
-  const domainsById = new Map((await domains.list(org)).map((domain) => [domain.id, domain]));
-  const ahead = (await emails.members(org, blockOf(fromId), range)).filter((row) => {
+  const domainsById = new Map(allDomains.map((domain) => [domain.id, domain]));
+  const ahead = (await emails.members(org, blockOf(fromId), { fromId, toId })).filter((row) => {
     const group = emails.groupOf(row);
     const domain = domainsById.get(group.domainId);
     const isSingle =
@@ -96,7 +94,7 @@ const takeStep = async (
     answers,
     breachIds,
   );
-  if (unchanged === undefined) return { cursor, isOver: true, waitSeconds: 0 };
+  if (unchanged === undefined) return undefined;
 
   const failures: Failures = new Map();
   for (const answer of answers) if (answer instanceof UpstreamFailure) addFailures(failures, answer.kind, 1);
@@ -104,15 +102,51 @@ const takeStep = async (
   const unasked = ahead.length - answered.length;
   if (refusal !== undefined) addFailures(failures, refusal.kind, unasked);
   const left = refusal === undefined ? unasked : 0;
-  const next = left === 0 ? toId : (answered.at(-1)?.id ?? cursor);
-  const isSaved = await saveStep(key, { cursor, next, checked, failures, left, unchanged, checkedAt });
-  if (left === 0 || !isSaved) {
-    const scan = await scans.get(org, scanId);
-    if (scan !== undefined && isDone(scan)) await end(org, scanId, { logger });
-    return { cursor: next, isOver: true, waitSeconds: 0 };
-  }
-  return { cursor: next, isOver: false, waitSeconds: answers.length < rows.length ? waitSeconds : 0 };
+  const last = answered.at(-1);
+  if (left > 0 && last === undefined) return { chunk, waitSeconds };
+  const rest = left === 0 ? undefined : { chunk: lookupChunk((last?.id ?? 0) + 1, toId), emails: left };
+  const add = { scannedEmails: checked, ...failureCounts(failures) };
+  const isSaved = await saveStep(org, unchanged, checkedAt, takingOff(key, scan, add, rest));
+  if (isSaved && rest !== undefined)
+    return { chunk: rest.chunk, waitSeconds: answers.length < rows.length ? waitSeconds : 0 };
+  const saved = await scans.get(org, scanId);
+  if (saved !== undefined && isDone(saved)) await end(org, scanId, { logger });
+  return undefined;
 };
+
+/**
+ * Saves a step in one transaction: what is left, the scan's counts, and that the unchanged e-mails were checked. False when the scan is
+ * over or another worker has saved this step.
+ */
+const saveStep = async (
+  org: number,
+  rows: readonly Email[],
+  checkedAt: string,
+  counts: readonly Write[],
+): Promise<boolean> => {
+  let unchanged = rows;
+  for (;;) {
+    const saving = await table.attempt(
+      table.transact([...unchanged.map((row) => setChecked(org, row, checkedAt)), ...counts]),
+    );
+    if (saving.written) return true;
+    if (saving.failed.some(({ index }) => index >= unchanged.length)) return false;
+    // Only e-mails failed: they were removed, disabled or checked since they were read. The next try omits
+    // them.
+    unchanged = unchanged.filter((_, place) => !saving.failed.some(({ index }) => index === place));
+  }
+};
+
+/** Records that an address was looked up. Fails if the e-mail was removed, disabled or checked later. */
+const setChecked = (org: number, row: Email, checkedAt: string): Write => ({
+  update: emails.key(org, row.id),
+  set: { lastScannedAt: checkedAt },
+  if: condition("#group = :group AND #afterScan = :afterScan AND NOT #lastScannedAt > :checkedAt", {
+    group: row.group,
+    afterScan: row.afterScan,
+    checkedAt,
+  }),
+});
 
 /**
  * Records the changes that answers make and returns the e-mails that this did not mark as checked; undefined when the

@@ -15,7 +15,6 @@ import { type ChunkLeft, chunksLeft, isDone, isLookup, keepChanges } from "./ema
 import { end, endIfNotServed } from "./end.ts";
 import { isPlanned, reasonOf } from "./final-counts.ts";
 import { acquireFencingToken, heldWithToken, type Planner, renewLock, renewWhile } from "./lock.ts";
-import { createCursor, cursorOf } from "./look-up-cursor.ts";
 import { failureCounts, type ScanRecord, scans } from "./record.ts";
 import { running } from "./transitions.ts";
 
@@ -121,13 +120,9 @@ const compareAndSave = async (
 ): Promise<boolean> => {
   const { org, scanId, fencingToken } = planner;
   const work = await compareBatch(planner, answers);
-  for (const some of inChunksOf(work.chunks, concurrency)) {
-    await Promise.all(
-      some.map(({ chunk, changes }) => {
-        const key = { org, scanId, batch, chunk };
-        return isLookup(chunk) ? createCursor(key) : keepChanges(key, changes);
-      }),
-    );
+  const toKeep = work.chunks.filter(({ chunk }) => !isLookup(chunk));
+  for (const some of inChunksOf(toKeep, concurrency)) {
+    await Promise.all(some.map(({ chunk, changes }) => keepChanges({ org, scanId, batch, chunk }, changes)));
   }
   const single = answers.filter(({ state }) => state === "single");
   await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
@@ -169,16 +164,14 @@ const compareAndSave = async (
 
 const sendChunks = async (org: number, scanId: number, chunks: readonly ChunkLeft[]): Promise<void> => {
   const group = String(org);
-  const keysOf = (isWanted: (chunk: string) => boolean) =>
-    chunks
-      .filter(({ chunk }) => isWanted(chunk))
-      .map(({ batch, chunk }) => ({ organizationId: org, scanId, batch, chunk }));
+  const messages = chunks.map(({ batch, chunk }) => ({
+    message: { organizationId: org, scanId, batch, chunk },
+    group,
+  }));
+  const isOfLookups = ({ message }: { message: { chunk: string } }): boolean => isLookup(message.chunk);
   await queue.sendAll(
     "scan-checks",
-    keysOf((chunk) => !isLookup(chunk)).map((message) => ({ message, group })),
+    messages.filter((each) => !isOfLookups(each)),
   );
-  for (const key of keysOf(isLookup)) {
-    const cursor = await cursorOf({ org, ...key });
-    await queue.send("scan-lookups", { ...key, cursor }, { group });
-  }
+  await queue.sendAll("scan-lookups", messages.filter(isOfLookups));
 };
