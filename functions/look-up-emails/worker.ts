@@ -1,11 +1,10 @@
-import { timeoutSeconds } from "../../shared/contract/scan-timing.ts";
 import { defineQueueWorker } from "../../shared/contract/worker.ts";
 
 export const lookUpEmails = defineQueueWorker({
   queue: "scan-lookups",
   impact: "Scans of domains without domain search do not finish",
   maximumConcurrency: 2,
-  timeoutSeconds: timeoutSeconds.lookUpEmails,
+  timeoutSeconds: 60,
   recursive: true,
   uses: [
     "table:read",

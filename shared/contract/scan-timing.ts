@@ -1,8 +1,4 @@
-/**
- * How long a scan's workers may run and be silent, in seconds. The workers' contracts (functions/…/worker.ts)
- * take their timeouts from here, so that the leases in shared/scanning follow when a timeout changes.
- */
-export const timeoutSeconds = { planScan: 300, checkEmails: 120, lookUpEmails: 60 } as const;
+/** How long a scan's workers may be silent, in seconds. */
 
 /** A worker at work renews the scan lock this often, except during a step of look-ups. */
 export const renewalSeconds = 3;

@@ -2,7 +2,7 @@ import type { Invocation } from "../aws/queue/consume.ts";
 import { type Condition, condition } from "../aws/table/condition.ts";
 import { dueShard, keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import { renewalSeconds, timeoutSeconds } from "../contract/scan-timing.ts";
+import { renewalSeconds } from "../contract/scan-timing.ts";
 
 /**
  * An organization's scan lock, which is deleted in the transaction that ends the scan: "the lock names the
@@ -12,8 +12,6 @@ export type ScanLock = {
   scanId: number;
   /** Grows by one with each planner; only the planner with the current one can save. */
   fencingToken: number;
-  /** When a worker last renewed the lock. */
-  renewedAt: string;
   /** How many sweeps in a row have woken a planner at the same progress. */
   wakes: number;
   /** The scan's progress at the last sweep that woke a planner. */
@@ -30,18 +28,11 @@ export type ScanLock = {
 export const newLock = (org: number, scanId: number, at: string): ScanLock => ({
   scanId,
   fencingToken: 0,
-  renewedAt: at,
   wakes: 0,
   progress: "",
   dueShard: dueShard("SCAN", org),
   dueAt: at,
 });
-
-/** Generous, since ending a scan whose worker is still at work would discard what that worker finds. */
-const clockSkewSeconds = 60;
-
-/** Once the lock was not renewed for this long, every worker of the scan has reached its timeout. */
-export const leaseMilliseconds = 1000 * (Math.max(...Object.values(timeoutSeconds)) + clockSkewSeconds);
 
 /** A scan that is older is ended, even while its workers make progress. */
 export const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
@@ -62,13 +53,9 @@ export const renewLock = (
   fencingToken?: number,
   waitSeconds = 0,
 ): Promise<boolean> => {
-  const now = Date.now();
-  const dueAt = new Date(now + waitSeconds * 1_000).toISOString();
-  return changeLock(
-    org,
-    { renewedAt: new Date(now).toISOString(), dueAt },
-    fencingToken === undefined ? heldBy(scanId) : heldWithToken(scanId, fencingToken),
-  );
+  const dueAt = new Date(Date.now() + waitSeconds * 1_000).toISOString();
+  const held = fencingToken === undefined ? heldBy(scanId) : heldWithToken(scanId, fencingToken);
+  return changeLock(org, { dueAt }, held);
 };
 
 /** Changes the lock if `expected` holds. Returns whether it did. */
@@ -88,9 +75,8 @@ export const acquireFencingToken = async (
   scanId: number,
   messageToken: number,
 ): Promise<number | undefined> => {
-  const now = new Date().toISOString();
   const fencingToken = messageToken + 1;
-  const set = { renewedAt: now, dueAt: now, fencingToken };
+  const set = { dueAt: new Date().toISOString(), fencingToken };
   return (await changeLock(org, set, heldWithToken(scanId, messageToken))) ? fencingToken : undefined;
 };
 

@@ -5,7 +5,7 @@ import * as table from "../aws/table/table.ts";
 import { renewalSeconds } from "../contract/scan-timing.ts";
 import { chunksLeft } from "./email-chunks.ts";
 import { end } from "./end.ts";
-import { heldBy, leaseMilliseconds, maximumScanMilliseconds, type ScanLock } from "./lock.ts";
+import { heldBy, maximumScanMilliseconds, type ScanLock } from "./lock.ts";
 import { type ScanRecord, scans } from "./record.ts";
 
 /** A scan ends when this many wakes in a row were in vain, which takes more than an hour. */
@@ -38,11 +38,8 @@ export const sweepScan = async (
   // After each wake in vain twice as long: messages of the scan may wait behind those of others, and more would make these wait longer.
   const silenceMilliseconds = 1000 * Math.max(minimumSilenceSeconds, silenceSeconds) * 2 ** wakes;
   if (now.getTime() - Date.parse(lock.dueAt) < silenceMilliseconds) return;
-  if (wakes >= maximumWakes) {
-    const isAbandoned = now.getTime() - Date.parse(lock.renewedAt) > leaseMilliseconds;
-    if (isAbandoned) await end(org, scanId, interrupted);
-    return;
-  }
+  // The silence is now longer than any worker runs.
+  if (wakes >= maximumWakes) return end(org, scanId, interrupted);
   const { written } = await table.attempt(
     table.update(key, {
       set: { wakes: wakes + 1, progress, dueAt: now.toISOString() },
