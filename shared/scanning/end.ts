@@ -10,6 +10,7 @@ import { raiseGathered } from "../alerting/gathering/gathered.ts";
 import { chunk as inChunksOf } from "../aws/table/chunk.ts";
 import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
+import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import * as notes from "../lists/notes.ts";
 import * as domains from "../monitoring/domains/domain.ts";
@@ -22,9 +23,6 @@ import { alertsOf, errorMessageOf, failuresOf, finalCounts, reasonOf } from "./f
 import { type ScanRecord, scans } from "./record.ts";
 import { tellNotices } from "./told-notices.ts";
 import { ending } from "./transitions.ts";
-
-/** A try fails only when other workers finished work after the scan was read. */
-const maximumTries = 20;
 
 /** How many chunks are closed at the same time. */
 const concurrency = 25;
@@ -40,14 +38,8 @@ type Ending = { reason?: string; logger: Logger };
  * unfinished chunks count as failed and are left for the next scan. Workers of these chunks write nothing
  * more.
  */
-export const end = async (org: number, scanId: number, ending: Ending): Promise<void> => {
-  for (let count = 0; count < maximumTries; count++) {
-    if (await tryToEnd(org, scanId, ending)) return;
-  }
-  throw new Error(
-    `Scan ${scanId} changed during each of ${maximumTries} tries to end it; the next sweep tries again`,
-  );
-};
+export const end = (org: number, scanId: number, ending: Ending): Promise<void> =>
+  withOptimisticRetry(() => endAsRead(org, scanId, ending));
 
 /** Ends the scan, and returns true, if the organization is not served or is being deleted. */
 export const endIfNotServed = async (org: number, scanId: number, logger: Logger): Promise<boolean> => {
@@ -58,14 +50,14 @@ export const endIfNotServed = async (org: number, scanId: number, logger: Logger
 
 /**
  * Ends the scan as it was read: its status, the release of the lock, the log entry and the alerts are one
- * transaction. The domains' watermarks are written before, since they already hold. Returns false when a
+ * transaction. The domains' watermarks are written before, since they already hold. Throws `TransactionRefused` when a
  * worker finished work after the scan was read.
  */
-const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending): Promise<boolean> => {
+const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending): Promise<void> => {
   const scan = await scans.get(org, scanId);
-  if (scan === undefined) return true;
+  if (scan === undefined) return;
   const from = scans.groupOf(scan);
-  if (from.status !== "running" && from.status !== "pending") return true;
+  if (from.status !== "running" && from.status !== "pending") return;
 
   // No worker writes anything of a closed chunk: its findings can be counted, and its other e-mails count as failed.
   for (const some of inChunksOf(chunksLeft(scan), concurrency)) {
@@ -118,8 +110,11 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
       ...gathered.others,
     ]),
   );
-  // The first write fails when the scan has lost the lock: it is over, or its organization is being deleted.
-  if (!attempt.written) return attempt.failed.some(({ index }) => index === 0);
+  if (!attempt.written) {
+    // The first write fails when the scan has lost the lock: it is over, or its organization is being deleted.
+    if (attempt.failed.some(({ index }) => index === 0)) return;
+    throw new table.TransactionRefused(attempt.failed);
+  }
   logger.info("scan ended", {
     organizationId: org,
     scanId,
@@ -132,7 +127,6 @@ const tryToEnd = async (org: number, scanId: number, { reason, logger }: Ending)
   await enqueueAlerts(org, [...gathered.messages, ...raised.messages], logger);
   const notesEndAt = Date.now() + noteMilliseconds;
   await notes.renew(org, notes.notedKinds, () => Date.now() < notesEndAt, logger);
-  return true;
 };
 
 /**
