@@ -1,5 +1,4 @@
 import { retentionAt } from "../contract/retention.ts";
-import { countOf } from "../lists/plan.ts";
 import { type ScanGroup, type ScanRecord, scans } from "./record.ts";
 import type { Scan, ScanStatus, ScanType } from "./scan-schema.ts";
 
@@ -37,10 +36,8 @@ export const get = async (org: number, id: number, now: Date): Promise<Scan | nu
 
 /** The latest scan of the last 365 days, and how far it looked; null when there is none. */
 export const latest = async (org: number, now: Date): Promise<(Scan & { coverage: Coverage }) | null> => {
-  // A page would also read the block in which the 365 days end, to count.
-  const newest = (await scans.directory(org)).find(({ counts }) => countOf(counts, () => true) > 0);
-  const [row] =
-    newest === undefined ? [] : await scans.members(org, newest.block, { descending: true, limit: 1 });
+  // With `since` it would also read the block in which the 365 days end, to count.
+  const [row] = (await scans.page(org, { limit: 1, offset: 0 })).items;
   if (row === undefined || row.createdAt < retentionAt(now).visibleSince) return null;
   const { scannedEmails, failedEmails, unreachedEmails = 0, skippedEmails } = row;
   return {
