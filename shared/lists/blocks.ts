@@ -63,7 +63,6 @@ export const reserve = async (
   const key = keys.listHead(org, kind);
   const now = options.at ?? new Date().toISOString();
   const reserved: Reserved[] = [];
-  let drawn: { first: number; count: number } | undefined;
   // The first try guesses the head row. If the guess is wrong, the failed condition brings the row.
   let head: Head | undefined = { block: 0, next: 0, left: count, at: now, from: now };
 
@@ -77,19 +76,12 @@ export const reserve = async (
         head = await takeFromHead(key, head, taken, now);
         reserved.push(...members(head.next - taken, taken, head.at, head.from));
       } else {
-        const blocks = Math.ceil(missing / blockSize);
-        // Drawn blocks are wasted if another caller has moved the head row past them, because ids must
-        // ascend.
-        if (
-          drawn === undefined ||
-          drawn.count !== blocks ||
-          (head !== undefined && drawn.first <= head.block)
-        ) {
-          drawn = { first: await drawBlocks(kind, blocks), count: blocks };
-        }
+        const count = Math.ceil(missing / blockSize);
+        // Wasted if another caller moves the head row first, because ids must ascend.
+        const first = await drawBlocks(kind, count);
         const from = head !== undefined && head.at > now ? head.at : now;
-        await moveHead(key, head, drawn, missing, from);
-        reserved.push(...members(firstIdOf(drawn.first), missing, from, from));
+        await moveHead(key, head, { first, count }, missing, from);
+        reserved.push(...members(firstIdOf(first), missing, from, from));
       }
     } catch (error) {
       if (!(error instanceof table.ConditionFailed)) throw error;
@@ -100,14 +92,9 @@ export const reserve = async (
 };
 
 /** Reserves a single id. */
-export const reserveOne = async (
-  org: number,
-  kind: ListKind,
-  options: { at?: string } = {},
-): Promise<Reserved> => {
-  const [reserved] = await reserve(org, kind, 1, options);
-  if (reserved === undefined) throw new Error(`No id of ${kind} was reserved`);
-  return reserved;
+export const reserveOne = async (org: number, kind: ListKind): Promise<Reserved> => {
+  const [reserved] = await reserve(org, kind, 1);
+  return reserved as Reserved;
 };
 
 /**

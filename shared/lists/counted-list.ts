@@ -4,6 +4,7 @@
  * block by group key. A page reads the directory, then the members of the page. docs/lists.md explains it on
  * one page.
  */
+import { chunk } from "../aws/table/chunk.ts";
 import type { Change, Condition, Item, Write } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
@@ -31,6 +32,9 @@ export type PageInput<G, J, Name extends string> = {
   /** Reads what belongs to the groups that can be on the page, in the same trip as the members. */
   join?: ((groups: G[]) => Promise<J>) | undefined;
 };
+
+/** How many blocks are read at the same time. */
+const concurrency = 8;
 
 /** How many rows of a directory `following` looks at. One request can read them, however many groups they count. */
 const maximumBlocks = 31;
@@ -92,10 +96,19 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     members: async (org: number, block: number, options: BlockRead = {}): Promise<M[]> =>
       (await readBlock(org, kind, block, options)).map((row) => table.fromWire<M>(row)),
 
-    /**
-     * How many members of a block have one of these group keys (undefined: any) and meet a condition. Costs the read units of
-     * the block.
-     */
+    /** The members of several blocks, block by block in the order of `blocks`. */
+    membersOf: async function* (
+      org: number,
+      blocks: readonly number[],
+      options: BlockRead = {},
+    ): AsyncGenerator<M[], void, undefined> {
+      for (const some of chunk(blocks, concurrency)) {
+        const read = await Promise.all(some.map((block) => readBlock(org, kind, block, options)));
+        for (const rows of read) yield rows.map((row) => table.fromWire<M>(row));
+      }
+    },
+
+    /** How many members of a block have one of these group keys (undefined: any) and meet a condition. Costs the units of the block. */
     countMembers: (
       org: number,
       block: number,

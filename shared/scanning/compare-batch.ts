@@ -1,4 +1,3 @@
-import { chunk } from "../aws/table/chunk.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
@@ -9,9 +8,6 @@ import { inChunks, lookupChunk } from "./email-chunks.ts";
 import type { Planner } from "./lock.ts";
 import { addFailures, type Failures } from "./record.ts";
 import { addStealerLogs, type Compared } from "./stealer-logs.ts";
-
-/** How many blocks of e-mails are read at the same time. */
-const concurrency = 8;
 
 /**
  * What is to be done for a batch. `unchanged`: e-mails that need no write; `failures`: how many e-mails are of domains
@@ -43,25 +39,22 @@ export const compareBatch = async (
   const tallies = new Map<number, Tally>();
   const changed: Compared[] = [];
   const watched = new Map<string, Email>();
-  for (const someBlocks of chunk(blocks, concurrency)) {
-    const read = await Promise.all(someBlocks.map((block) => emails.members(org, block)));
-    for (const rows of read) {
-      const single: Email[] = [];
-      for (const row of rows) {
-        const group = emails.groupOf(row);
-        const answer = byDomain.get(group.domainId);
-        if (answer?.state === "checked") watched.set(row.email, row);
-        if (answer === undefined || !isIncluded(row, group, scanId)) continue;
-        if (answer.state === "checked") {
-          const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));
-          tallies.set(group.domainId, addEmail(tallies.get(group.domainId), row, change));
-          if (change !== undefined) changed.push({ domain: answer.domain, alias: aliasOf(row), change });
-        } else if (answer.state === "single") single.push(row);
-        else addFailures(work.failures, answer.reason, 1);
-      }
-      const chunk = lookupChunk(single[0]?.id ?? 0, single.at(-1)?.id ?? 0);
-      if (single.length > 0) work.chunks.push({ chunk, emails: single.length, changes: [] });
+  for await (const rows of emails.membersOf(org, blocks)) {
+    const single: Email[] = [];
+    for (const row of rows) {
+      const group = emails.groupOf(row);
+      const answer = byDomain.get(group.domainId);
+      if (answer?.state === "checked") watched.set(row.email, row);
+      if (answer === undefined || !isIncluded(row, group, scanId)) continue;
+      if (answer.state === "checked") {
+        const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));
+        tallies.set(group.domainId, addEmail(tallies.get(group.domainId), row, change));
+        if (change !== undefined) changed.push({ domain: answer.domain, alias: aliasOf(row), change });
+      } else if (answer.state === "single") single.push(row);
+      else addFailures(work.failures, answer.reason, 1);
     }
+    const chunk = lookupChunk(single[0]?.id ?? 0, single.at(-1)?.id ?? 0);
+    if (single.length > 0) work.chunks.push({ chunk, emails: single.length, changes: [] });
   }
   for (const [domainId, tally] of tallies) {
     const domain = byDomain.get(domainId)?.domain;

@@ -1,5 +1,4 @@
 import type { AlertEvent } from "../alerting/deliveries/delivery.ts";
-import { chunk } from "../aws/table/chunk.ts";
 import { findings } from "../findings/record.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { emails } from "../monitoring/emails/record.ts";
@@ -79,9 +78,6 @@ const unplannedOf = (scan: ScanRecord, allDomains: readonly Domain[]): Set<numbe
           .map((domain) => domain.id),
   );
 
-/** How many blocks of e-mails are read at the same time. */
-const concurrency = 8;
-
 /**
  * The earliest of the last checks of the e-mails that a scan did not reach; null if none of them was checked before. Reads the e-mails
  * of their domains, as planning them would have.
@@ -101,9 +97,8 @@ const oldestCheckOfUnreached = async (
     (group) => group.isActive && left.has(group.domainId),
   );
   let oldest: string | null = null;
-  for (const some of chunk(blocks, concurrency)) {
-    const read = await Promise.all(some.map((block) => emails.members(org, block)));
-    for (const row of read.flat()) {
+  for await (const rows of emails.membersOf(org, blocks)) {
+    for (const row of rows) {
       const group = emails.groupOf(row);
       const domain = left.get(group.domainId);
       if (domain === undefined || !isIncluded(row, group, scan.id)) continue;

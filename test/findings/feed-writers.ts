@@ -9,7 +9,7 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as feed from "../../shared/findings/feed/feed.ts";
 import { findings } from "../../shared/findings/record.ts";
-import { type Reserved, reserveOne } from "../../shared/lists/blocks.ts";
+import { type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { forDomains } from "../../shared/monitoring/hibp/subscription.ts";
 import { check } from "../../shared/scanning/check.ts";
 import { plan } from "../../shared/scanning/plan.ts";
@@ -158,13 +158,14 @@ export const readEntriesOfSlowWriters = async (steps: number) => {
   for (let step = 0; step < steps; step++) {
     now += randomInt(6_000);
     const at = new Date(now).toISOString();
-    if (chance(70)) open.push(await reserveOne(org, "ACTIVITY", { at }));
+    if (chance(70)) open.push(...(await reserve(org, "ACTIVITY", 1, { at })));
     // A writer that has not begun to write after half a minute never does.
     open = open.filter(({ createdAt }) => now - Date.parse(createdAt) < 30_000);
     const [slot] = chance(60) ? open.splice(randomInt(Math.max(1, open.length)), 1) : [];
     if (slot !== undefined && chance(85)) await write(slot);
     if (request === undefined && chance(5)) {
-      request = { id: step + 1, slot: await reserveOne(org, "ACTIVITY", { at }) };
+      const [slot] = (await reserve(org, "ACTIVITY", 1, { at })) as [Reserved];
+      request = { id: step + 1, slot };
       await table.put({ ...keys.acknowledgement(org, request.id), slot: request.slot });
       await table.put({ ...keys.acknowledgementLock(org), acknowledgementId: request.id });
     } else if (request !== undefined && chance(3)) {

@@ -5,7 +5,7 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as feed from "../../shared/findings/feed/feed.ts";
 import { findings } from "../../shared/findings/record.ts";
-import { reserveOne } from "../../shared/lists/blocks.ts";
+import { type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import {
   createOrganization,
   endEarly,
@@ -32,7 +32,7 @@ test("log entries of slow and killed writers come once, and none is missing", as
 test("a log entry is not written half a minute after its slot was taken", async () => {
   const org = await createOrganization({});
   const at = new Date(Date.now() - 31_000).toISOString();
-  const slot = await reserveOne(org, "ACTIVITY", { at });
+  const [slot] = (await reserve(org, "ACTIVITY", 1, { at })) as [Reserved];
   const entry = { action: "email.added", summary: "Added", actor: service } as const;
   await expect(table.transact(activity.writes(org, slot, entry))).rejects.toThrow(/too long ago/);
   expect(await activity.entries.get(org, slot.id)).toBeUndefined();

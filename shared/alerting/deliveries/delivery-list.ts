@@ -1,7 +1,6 @@
 /** Deliveries as the dashboard shows them. */
 
 import * as organizations from "../../access/organizations/organization.ts";
-import { chunk } from "../../aws/table/chunk.ts";
 import { condition } from "../../aws/table/condition.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as counts from "../../monitoring/counts/counts.ts";
@@ -160,9 +159,6 @@ export const page = async (
   return { rows: items, total };
 };
 
-/** Blocks read at the same time. */
-const concurrency = 16;
-
 const pageOfStatus = async (
   org: number,
   channelId: number,
@@ -170,19 +166,15 @@ const pageOfStatus = async (
 ): Promise<{ rows: Shown[]; total: number }> => {
   const none = { rows: [], total: 0 };
   if (status === "not delivered" && !(await counts.read(org)).notDelivered.has(channelId)) return none;
-  const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel(channelId)).reverse();
+  const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel(channelId));
   const where = condition("#group = :groupKey AND #status = :status", {
     groupKey: deliveries.groupKeyOf({ channelId }),
     status,
   });
   const ids: number[] = [];
-  for (const part of chunk(blocks, concurrency)) {
-    const found = await Promise.all(
-      part.map((block) => deliveries.members(org, block, { where, project: ["id"] })),
-    );
-    for (const rows of found) ids.push(...rows.map(({ id }) => id).reverse());
-  }
-  const rows = await deliveries.getMany(org, ids.slice(offset, offset + limit));
+  for await (const rows of deliveries.membersOf(org, blocks, { where, project: ["id"] }))
+    ids.push(...rows.map(({ id }) => id));
+  const rows = await deliveries.getMany(org, ids.reverse().slice(offset, offset + limit));
   return {
     rows: rows.filter((row) => row !== undefined && row.status === status) as Shown[],
     total: ids.length,

@@ -1,11 +1,7 @@
-import { chunk } from "../../aws/table/chunk.ts";
 import { type FindingGroup, type FindingRecord, findings } from "../../findings/record.ts";
 import { blockOf, blockSize } from "../../lists/blocks.ts";
 import { levelOf } from "../../monitoring/hibp/severity.ts";
 import { type Severity, severities } from "../../monitoring/hibp/severity-schema.ts";
-
-/** Blocks read at the same time. */
-const concurrency = 8;
 
 /** For 131,072 findings. A million of them would take an attempt more time and memory than its function has. */
 const maximumBlocks = 131_072 / blockSize;
@@ -32,12 +28,9 @@ export const foundIn = async (org: number, scanIds: ReadonlySet<number>, from = 
     bySeverity: Object.fromEntries(severities.map((each) => [each, countOf(each)])) as Found["bySeverity"],
     isWhole: blocks.length <= maximumBlocks,
     rows: async function* () {
-      for (const part of chunk(blocks.slice(0, maximumBlocks), concurrency)) {
-        const read = await Promise.all(
-          part.map((block) => findings.members(org, block, { project: attributes })),
-        );
-        for (const rows of read) yield rows.filter((row) => isOfScan(findings.groupOf(row)));
-      }
+      const read = blocks.slice(0, maximumBlocks);
+      for await (const rows of findings.membersOf(org, read, { project: attributes }))
+        yield rows.filter((row) => isOfScan(findings.groupOf(row)));
     },
   };
 };

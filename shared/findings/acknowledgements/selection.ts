@@ -139,9 +139,8 @@ const readOpenScan = async (
   const read = held.filter((block) => !isFull(block)).map(({ block }) => block);
   const ids: number[] = [];
   const options = { where: attributesOf(filter), project: ["id", "group"] };
-  for (const some of chunk(read, concurrency)) {
-    const rows = await Promise.all(some.map((block) => findings.members(org, block, options)));
-    const matching = rows.flat().filter((row) => isOf({ ...filter, scanId }, findings.groupOf(row)));
+  for await (const rows of findings.membersOf(org, read, options)) {
+    const matching = rows.filter((row) => isOf({ ...filter, scanId }, findings.groupOf(row)));
     ids.push(...matching.map(({ id }) => id));
   }
   const fullBlocks = held.filter(isFull).map(({ block }) => block);

@@ -4,7 +4,6 @@
  */
 import { createHash } from "node:crypto";
 import { inTransactions } from "../../aws/table/budget.ts";
-import { chunk } from "../../aws/table/chunk.ts";
 import { exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
@@ -40,18 +39,13 @@ export const baseOf = (alias: string): string => {
 /** What is kept of an alias that was erased. */
 export const hashOf = (alias: string): string => createHash("sha256").update(alias).digest("base64url");
 
-/** Blocks read at the same time. */
-const concurrency = 8;
-
 /** All of a domain. */
 export const read = async (org: number, domainId: number): Promise<Unwatched[]> => {
   const rows: Unwatched[] = [];
   const directory = await unwatched.directory(org);
   const blocks = unwatched.blocks(directory, (group) => group.domainId === domainId);
-  for (const some of chunk(blocks, concurrency)) {
-    const read = await Promise.all(some.map((block) => unwatched.members(org, block)));
-    rows.push(...read.flat().filter((row) => unwatched.groupOf(row).domainId === domainId));
-  }
+  for await (const members of unwatched.membersOf(org, blocks))
+    rows.push(...members.filter((row) => unwatched.groupOf(row).domainId === domainId));
   return rows;
 };
 
