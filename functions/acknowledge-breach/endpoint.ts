@@ -11,8 +11,6 @@ export const acknowledgeBreach = defineEndpoint({
     resolution: z._default(resolution, "handled"),
     reason: z.optional(acknowledgeReason),
   }),
-  status: 200,
-  reply: z.object({ success: z.boolean() }),
   refusals: ["findingNotFound"],
   uses: ["table:read", "table:write"],
 });

@@ -2,7 +2,4 @@ import { serve } from "../../shared/access/api/serve.ts";
 import { assign } from "../../shared/monitoring/emails/changes.ts";
 import { assignEmail } from "./endpoint.ts";
 
-export const handler = serve(assignEmail, async ({ org, actor, path, body }) => {
-  await assign(org, path.id, body, actor);
-  return { success: true };
-});
+export const handler = serve(assignEmail, ({ org, actor, path, body }) => assign(org, path.id, body, actor));

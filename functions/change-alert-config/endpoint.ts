@@ -1,15 +1,14 @@
 import * as z from "zod/mini";
 import { alertConfigPatch } from "../../shared/alerting/channels/channel-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { idParameter } from "../../shared/contract/page.ts";
+import { byId } from "../../shared/contract/page.ts";
 
 export const changeAlertConfig = defineEndpoint({
   summary: "Change an alert channel",
   description:
     "A patch that changes nothing succeeds and is not logged. Each attempt of an open delivery uses the channel's current settings.",
-  path: z.object({ id: idParameter("id") }),
+  path: byId,
   body: alertConfigPatch,
-  status: 200,
   reply: z.object({ ok: z.boolean() }),
   refusals: ["channelNotFound"],
   limit: "alertConfigWrites",

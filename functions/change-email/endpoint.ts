@@ -1,15 +1,13 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { idParameter } from "../../shared/contract/page.ts";
+import { byId } from "../../shared/contract/page.ts";
 
 export const changeEmail = defineEndpoint({
   summary: "Enable or disable a monitored e-mail",
   description:
     "A request that changes nothing succeeds and is not logged. Enabling needs a verified domain and a free seat.",
-  path: z.object({ id: idParameter("id") }),
+  path: byId,
   body: z.object({ isActive: z.boolean() }),
-  status: 200,
-  reply: z.object({ success: z.boolean() }),
   refusals: ["emailNotFound", "domainNotVerified", "seatAllowanceReached"],
   limit: "emailChanges",
   counted: "by handler",

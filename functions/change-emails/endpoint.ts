@@ -9,7 +9,6 @@ export const changeEmails = defineEndpoint({
     "Send exactly one of `set` and `remove`. E-mails that already have the wanted values are skipped. Enabling skips e-mails of domains that are not verified, and those for which no seat is left. The log has one entry for all.",
   access: "user",
   body: emailChanges,
-  status: 200,
   reply: z.object({ changed: count, skipped: count }),
   refusals: ["emailNotFound", "teamNotFound"],
   limit: "emailBulkChanges",

@@ -9,8 +9,5 @@ export const changeOrganization = defineEndpoint({
   body: z
     .object({ name: z.optional(organizationName), scanEvery: z.optional(scanFrequency) })
     .check(notEmpty),
-  status: 200,
-  reply: z.object({ success: z.boolean() }),
-  refusals: [],
   uses: ["table:read", "table:write", "table:write:organizations", "schedules", "schedule-role"],
 });

@@ -10,7 +10,6 @@ const stack = {
   DeadLettersQueueArn: process.env.DEAD_LETTERS_QUEUE_ARN ?? "",
 };
 
-export const handler = serve(changeOrganization, async ({ org, actor, body }) => {
-  await organizations.changeSettings(org, body, actor, (every) => schedule(org, every, stack));
-  return { success: true };
-});
+export const handler = serve(changeOrganization, ({ org, actor, body }) =>
+  organizations.changeSettings(org, body, actor, (every) => schedule(org, every, stack)),
+);

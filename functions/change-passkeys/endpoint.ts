@@ -12,7 +12,6 @@ export const changePasskeys = defineEndpoint({
     z.object({ action: z.literal("add"), answer: newPasskey }).check(z.meta({ id: "PasskeyAdd" })),
     z.object({ action: z.literal("remove"), id: passkeyId }).check(z.meta({ id: "PasskeyRemove" })),
   ]),
-  status: 200,
   reply: z.object({ success: z.boolean(), options: z.optional(passkeyOptions) }),
   refusals: ["passkeyLimitReached", "passkeyRefused", "attemptUnknown", "passkeyUnknown", "providerRequired"],
   uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails", "mail-setting"],

@@ -1,16 +1,14 @@
 import * as z from "zod/mini";
 import { teamName } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { idParameter } from "../../shared/contract/page.ts";
+import { byId } from "../../shared/contract/page.ts";
 import { notEmpty } from "../../shared/contract/patch.ts";
 
 export const changeTeam = defineEndpoint({
   summary: "Rename a team",
   access: "admin",
-  path: z.object({ id: idParameter("id") }),
+  path: byId,
   body: z.object({ name: z.optional(teamName) }).check(notEmpty),
-  status: 200,
-  reply: z.object({ success: z.boolean() }),
   refusals: ["teamNotFound", "teamExists"],
   uses: ["table:read", "table:write"],
 });

@@ -4,5 +4,4 @@ import { changeTeam } from "./endpoint.ts";
 
 export const handler = serve(changeTeam, async ({ org, actor, path, body: { name } }) => {
   if (name !== undefined) await teams.rename(org, path.id, name, actor);
-  return { success: true };
 });

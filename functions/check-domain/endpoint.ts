@@ -1,12 +1,11 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { idParameter } from "../../shared/contract/page.ts";
+import { byId } from "../../shared/contract/page.ts";
 
 export const checkDomain = defineEndpoint({
   summary: "Look up a domain's DNS record now",
   access: "admin",
-  path: z.object({ id: idParameter("id") }),
-  status: 200,
+  path: byId,
   reply: z.object({
     isVerified: z.boolean(),
     found: z

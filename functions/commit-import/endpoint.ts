@@ -6,7 +6,6 @@ import { importPlan } from "../../shared/monitoring/imports/import-schema.ts";
 export const commitImport = defineEndpoint({
   summary: "Import e-mail addresses as previewed",
   body: importPlan,
-  status: 200,
   reply: z.object({
     success: z.boolean(),
     importedCount: count.check(z.meta({ description: "All that were imported" })),

@@ -8,8 +8,6 @@ export const confirmRecipient = defineEndpoint({
     "Confirms an address that was asked to confirm; one that had unsubscribed receives alerts again.",
   access: "anyone",
   path: z.object({ token: recipientToken }),
-  status: 200,
-  reply: z.object({ success: z.boolean() }),
   refusals: ["recipientLinkInvalid"],
   uses: ["table:recipients"],
 });

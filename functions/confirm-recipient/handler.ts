@@ -6,5 +6,4 @@ import { confirmRecipient } from "./endpoint.ts";
 export const handler = serve(confirmRecipient, async ({ path }) => {
   const isKnown = await recipients.setConsent(path.token, "given");
   if (!isKnown) throw new Refusal("recipientLinkInvalid");
-  return { success: true };
 });

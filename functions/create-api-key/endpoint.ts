@@ -9,7 +9,6 @@ export const createApiKey = defineEndpoint({
   body: z.object({ label: keyLabel }),
   status: 201,
   reply: z.object({ ...apiKey.shape, key: z.string().check(z.meta({ description: "The key itself" })) }),
-  refusals: [],
   repeatable: true,
   uses: ["table:read", "table:write", "table:write:identities"],
 });

@@ -9,7 +9,6 @@ export const createSignInLink = defineEndpoint({
   access: "anyone",
   body: z.object({ email: emailAddress }),
   status: 202,
-  reply: z.object({ success: z.boolean() }),
   refusals: ["signInLimit"],
   uses: ["table:write", "table:write:identities", "queue:sign-in-mails"],
 });

@@ -2,7 +2,4 @@ import { serve } from "../../shared/access/api/serve.ts";
 import { requestLink } from "../../shared/access/sign-in/request.ts";
 import { createSignInLink } from "./endpoint.ts";
 
-export const handler = serve(createSignInLink, async ({ body }) => {
-  await requestLink(body.email);
-  return { success: true };
-});
+export const handler = serve(createSignInLink, ({ body }) => requestLink(body.email));

@@ -1,12 +1,11 @@
 import * as z from "zod/mini";
 import { removalTimeoutSeconds } from "../../shared/contract/alert-timing.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { idParameter } from "../../shared/contract/page.ts";
+import { byId } from "../../shared/contract/page.ts";
 
 export const deleteAlertConfig = defineEndpoint({
   summary: "Delete an alert channel with its delivery history",
-  path: z.object({ id: idParameter("id") }),
-  status: 200,
+  path: byId,
   reply: z.object({ ok: z.boolean() }),
   refusals: ["channelNotFound"],
   // Other channels get a notice of the change.

@@ -2,7 +2,4 @@ import { serve } from "../../shared/access/api/serve.ts";
 import * as teams from "../../shared/monitoring/teams/team.ts";
 import { deleteTeam } from "./endpoint.ts";
 
-export const handler = serve(deleteTeam, async ({ org, actor, path }) => {
-  await teams.remove(org, path.id, actor);
-  return { success: true };
-});
+export const handler = serve(deleteTeam, ({ org, actor, path }) => teams.remove(org, path.id, actor));

@@ -6,5 +6,4 @@ import { endSession } from "./endpoint.ts";
 export const handler = serve(endSession, async ({ org, actor, session, cookies }) => {
   await sessions.end(org, actor.id, session.hash);
   cookies.push(clearCookie());
-  return { success: true };
 });

@@ -7,8 +7,6 @@ export const findEmails = defineEndpoint({
   summary: "Find monitored e-mails, newest first",
   access: "user",
   query: z.object({ ...emailFilters, q: z.optional(searchText) }),
-  status: 200,
   reply: z.object({ emails: z.array(listedEmail), total }),
-  refusals: [],
   uses: ["table:read"],
 });

@@ -8,7 +8,6 @@ export const getDelivery = defineEndpoint({
   description: "With the id `owners`: of a message to the owner of an address.",
   access: "user",
   path: z.object({ id: senderParameter, deliveryId: idParameter("deliveryId") }),
-  status: 200,
   reply: deliveryInFull,
   refusals: ["channelNotFound", "deliveryNotFound"],
   uses: ["table:read", "dashboard-url"],

@@ -1,15 +1,14 @@
 import * as z from "zod/mini";
 import { ownerState } from "../../shared/alerting/owners/owner-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { count, idParameter } from "../../shared/contract/page.ts";
+import { byId, count } from "../../shared/contract/page.ts";
 import { detailedFinding } from "../../shared/findings/finding-schema.ts";
 import { listedEmail } from "../../shared/monitoring/emails/email-schema.ts";
 
 export const getEmail = defineEndpoint({
   summary: "Show one monitored e-mail",
   access: "user",
-  path: z.object({ id: idParameter("id") }),
-  status: 200,
+  path: byId,
   reply: z.object({
     ...listedEmail.shape,
     subAddresses: z.array(z.object({ email: z.string(), breachCount: count })).check(

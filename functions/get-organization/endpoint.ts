@@ -4,8 +4,6 @@ import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 export const getOrganization = defineEndpoint({
   summary: "Show the organization",
   access: "user",
-  status: 200,
   reply: organization,
-  refusals: [],
   uses: ["table:read"],
 });

@@ -7,7 +7,6 @@ export const getRecipient = defineEndpoint({
   description: "The token is what follows `#` in the link at the end of each alert by e-mail.",
   access: "anyone",
   path: z.object({ token: recipientToken }),
-  status: 200,
   reply: recipientView,
   refusals: ["recipientLinkInvalid"],
   uses: ["table:read"],

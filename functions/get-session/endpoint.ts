@@ -13,12 +13,10 @@ export const getSession = defineEndpoint({
   description: "Also answers when the subscription has lapsed, so that the page can say why.",
   access: "user",
   whenLapsed: "answers",
-  status: 200,
   reply: z.object({
     user: sessionUser,
     organization: z.object({ id: idField, name: z.string(), billing: sessionBilling }),
     session: z.object({ id: idField, createdAt: timestamp, expiresAt: session.shape.expiresAt }),
   }),
-  refusals: [],
   uses: ["table:read"],
 });

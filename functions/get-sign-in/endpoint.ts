@@ -4,7 +4,6 @@ import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 export const getSignIn = defineEndpoint({
   summary: "How one can sign in",
   access: "anyone",
-  status: 200,
   reply: z.object({
     mail: z.boolean().check(
       z.meta({
@@ -17,6 +16,5 @@ export const getSignIn = defineEndpoint({
       }),
     ),
   }),
-  refusals: [],
   uses: ["mail-setting", "provider-setting"],
 });

@@ -7,8 +7,6 @@ export const ignoreUnwatched = defineEndpoint({
   description: "Of an ignored address nothing is kept but the address.",
   access: "user",
   body: z.object({ ids: unwatchedIds, ignored: z.boolean() }),
-  status: 200,
-  reply: z.object({ success: z.boolean() }),
   refusals: ["unwatchedNotFound"],
   limit: "unwatchedChanges",
   uses: ["table:read", "table:write"],

@@ -10,8 +10,6 @@ export const listActivity = defineEndpoint({
     ...pageQuery,
     category: z.optional(category).check(z.meta({ description: "Only entries of this category" })),
   }),
-  status: 200,
   reply: z.object({ activity: z.array(activityEntry), total, retention }),
-  refusals: [],
   uses: ["table:read"],
 });

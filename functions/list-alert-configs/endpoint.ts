@@ -12,8 +12,6 @@ export const listAlertConfigs = defineEndpoint({
       }),
     ),
   }),
-  status: 200,
   reply: z.object({ configs: z.array(z.union([detailedAlertConfig, alertConfig])) }),
-  refusals: [],
   uses: ["table:read"],
 });

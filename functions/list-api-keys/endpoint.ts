@@ -7,8 +7,6 @@ export const listApiKeys = defineEndpoint({
   summary: "List the API keys, newest first, including revoked ones",
   access: "admin",
   query: z.object(pageQuery),
-  status: 200,
   reply: z.object({ apiKeys: z.array(apiKey), total }),
-  refusals: [],
   uses: ["table:read"],
 });

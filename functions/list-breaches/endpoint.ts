@@ -20,12 +20,10 @@ export const listBreaches = defineEndpoint({
       }),
     ),
   }),
-  status: 200,
   reply: z.object({
     breaches: z.array(z.union([detailedFinding, finding])),
     total,
     unacknowledged,
   }),
-  refusals: [],
   uses: ["table:read", "table:breach-index"],
 });

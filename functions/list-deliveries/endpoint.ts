@@ -17,7 +17,6 @@ export const listDeliveries = defineEndpoint({
     ...pageQuery,
     status: z.optional(deliveryStatus).check(z.meta({ description: "Only deliveries with this status" })),
   }),
-  status: 200,
   reply: z.object({
     channel: z
       .nullable(z.object({ ...alertConfig.shape, options: alertOptions }))

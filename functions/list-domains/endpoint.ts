@@ -7,7 +7,6 @@ export const listDomains = defineEndpoint({
   summary: "List the domains, newest first",
   access: "user",
   query: z.object(pageQuery),
-  status: 200,
   reply: z.object({
     domains: z.array(domain),
     total,
@@ -15,6 +14,5 @@ export const listDomains = defineEndpoint({
       z.meta({ description: "Breached addresses of the domains that nobody watches, without ignored ones" }),
     ),
   }),
-  refusals: [],
   uses: ["table:read"],
 });

@@ -6,8 +6,6 @@ import { emailFilters, monitoredEmail } from "../../shared/monitoring/emails/ema
 export const listEmails = defineEndpoint({
   summary: "List monitored e-mails, newest first",
   query: z.object(emailFilters),
-  status: 200,
   reply: z.object({ emails: z.array(monitoredEmail), total }),
-  refusals: [],
   uses: ["table:read"],
 });

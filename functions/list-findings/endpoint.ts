@@ -9,7 +9,6 @@ export const listFindings = defineEndpoint({
   summary: "List breach findings in full, newest first unless `order` says otherwise",
   access: "user",
   query: z.object({ ...pageQuery, ...findingFilters }),
-  status: 200,
   reply: z.object({
     findings: z.array(detailedFinding),
     total,
@@ -29,6 +28,5 @@ export const listFindings = defineEndpoint({
       .optional(scan)
       .check(z.meta({ description: "The scan of `scanId`, if it is one of the last 365 days" })),
   }),
-  refusals: [],
   uses: ["table:read", "table:breach-index"],
 });

@@ -8,8 +8,6 @@ export const listFoundBreaches = defineEndpoint({
     "List the breaches that the organization has findings of, worst first unless `order` says otherwise",
   access: "user",
   query: z.object(foundBreachQuery),
-  status: 200,
   reply: z.object({ breaches: z.array(foundBreach), total }),
-  refusals: [],
   uses: ["table:read"],
 });

@@ -7,8 +7,6 @@ export const listMembers = defineEndpoint({
   summary: "List the members, newest first",
   access: "user",
   query: z.object(pageQuery),
-  status: 200,
   reply: z.object({ members: z.array(member), total }),
-  refusals: [],
   uses: ["table:read"],
 });

@@ -11,8 +11,6 @@ export const listScans = defineEndpoint({
     type: z.optional(scanType).check(z.meta({ description: "Only scans of this type" })),
     status: z.optional(scanStatus).check(z.meta({ description: "Only scans in this state" })),
   }),
-  status: 200,
   reply: z.object({ scans: z.array(scan), total, retention }),
-  refusals: [],
   uses: ["table:read"],
 });

@@ -7,8 +7,6 @@ export const listSessions = defineEndpoint({
   summary: "List the user's own sessions in this organization, newest first, and passkeys",
   access: "user",
   query: z.object(pageQuery),
-  status: 200,
   reply: z.object({ sessions: z.array(session), total, passkeys: z.array(passkey) }),
-  refusals: [],
   uses: ["table:read"],
 });

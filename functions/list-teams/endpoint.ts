@@ -7,8 +7,6 @@ export const listTeams = defineEndpoint({
   summary: "List the teams, newest first",
   access: "user",
   query: z.object(pageQuery),
-  status: 200,
   reply: z.object({ teams: z.array(team), total }),
-  refusals: [],
   uses: ["table:read"],
 });

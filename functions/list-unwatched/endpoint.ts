@@ -13,7 +13,6 @@ export const listUnwatched = defineEndpoint({
     "A domain search names every breached address of a domain. Those that are not monitored are kept, without findings, seats and alerts. A domain that is no longer verified or searched keeps its list.",
   access: "user",
   query: z.object(unwatchedFilters),
-  status: 200,
   reply: z.object({
     addresses: z.array(unwatchedAddress),
     total,
@@ -22,6 +21,5 @@ export const listUnwatched = defineEndpoint({
       .array(unwatchedDomain)
       .check(z.meta({ description: "Every domain that has such addresses, whatever the filters" })),
   }),
-  refusals: [],
   uses: ["table:read"],
 });

@@ -6,7 +6,6 @@ export const openProvider = defineEndpoint({
   description:
     "Answers with the url of the provider's page, and a cookie that binds the attempt to this browser for 15 minutes. The provider leads back to the page `/api/app/sign-in`.",
   access: "anyone",
-  status: 200,
   reply: z.object({ url: z.string() }),
   refusals: ["noProvider", "providerUnavailable", "providerSlow", "providerMalformed"],
   uses: ["provider-setting", "dashboard-url"],

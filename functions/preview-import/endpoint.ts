@@ -15,7 +15,6 @@ export const previewImport = defineEndpoint({
       .optional(z.literal("columns", "include must be columns"))
       .check(z.meta({ description: "With the columns of the file", examples: ["columns"] })),
   }),
-  status: 200,
   reply: importPreview,
   refusals: ["fileTooLarge", "tooManyAddresses"],
   limit: "importPreviews",

@@ -21,13 +21,11 @@ export const readFeed = defineEndpoint({
       }),
     ),
   }),
-  status: 200,
   reply: z.object({
     items: z.array(feedItem),
     cursor: z.string().check(z.meta({ description: "Opaque; does not expire" })),
     hasMore: z.boolean(),
   }),
-  refusals: [],
   uses: ["table:read"],
   timeoutSeconds: 29,
 });

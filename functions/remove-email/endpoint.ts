@@ -5,8 +5,6 @@ import { idParameter } from "../../shared/contract/page.ts";
 export const removeEmail = defineEndpoint({
   summary: "Stop monitoring an e-mail address and delete its findings",
   query: z.object({ id: idParameter("id") }),
-  status: 200,
-  reply: z.object({ success: z.boolean() }),
   refusals: ["emailNotFound"],
   limit: "emailAddsAndRemovals",
   uses: ["table:read", "table:write"],

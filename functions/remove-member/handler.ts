@@ -5,5 +5,4 @@ import { removeMember } from "./endpoint.ts";
 
 export const handler = serve(removeMember, async ({ org, actor, path }) => {
   if ((await users.remove(org, path.id, { log: actor })) === "unknown") throw new Refusal("memberNotFound");
-  return { success: true };
 });

@@ -1,15 +1,14 @@
 import * as z from "zod/mini";
 import { member } from "../../shared/access/organizations/organization-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { idParameter } from "../../shared/contract/page.ts";
+import { byId } from "../../shared/contract/page.ts";
 
 export const resendInvitation = defineEndpoint({
   summary: "Invite a member again who has never signed in",
   description:
     "A message with another sign-in link, good for 7 days, goes out if a sender of e-mail is set up. Earlier links stay good.",
   access: "admin",
-  path: z.object({ id: idParameter("id") }),
-  status: 200,
+  path: byId,
   reply: z.object({ ...member.shape, invitationSent: z.boolean() }),
   refusals: ["memberNotFound", "memberJoined"],
   limit: "invitations",

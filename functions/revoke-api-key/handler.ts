@@ -5,5 +5,4 @@ import { revokeApiKey } from "./endpoint.ts";
 
 export const handler = serve(revokeApiKey, async ({ org, actor, path }) => {
   if ((await apiKeys.revoke(org, path.id, actor)) === "unknown") throw new Refusal("apiKeyNotFound");
-  return { success: true };
 });

@@ -1,15 +1,14 @@
 import * as z from "zod/mini";
 import { alertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
-import { idParameter } from "../../shared/contract/page.ts";
+import { byId } from "../../shared/contract/page.ts";
 
 export const setAlertOptions = defineEndpoint({
   summary: "Replace the options of an alert channel",
   description:
     "Send the whole object: every field, and no others. A changed `grouping` takes effect at the next scan.",
-  path: z.object({ id: idParameter("id") }),
+  path: byId,
   body: z.strictObject(alertOptions.shape),
-  status: 200,
   reply: alertOptions,
   refusals: ["channelNotFound"],
   uses: ["table:read", "table:write", "table:write:channels"],

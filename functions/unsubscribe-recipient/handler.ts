@@ -6,5 +6,4 @@ import { unsubscribeRecipient } from "./endpoint.ts";
 export const handler = serve(unsubscribeRecipient, async ({ path }) => {
   const isKnown = await recipients.setConsent(path.token, "refused");
   if (!isKnown) throw new Refusal("recipientLinkInvalid");
-  return { success: true };
 });

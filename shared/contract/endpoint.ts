@@ -1,4 +1,4 @@
-import type * as z from "zod/mini";
+import * as z from "zod/mini";
 import type { RefusalName } from "./errors.ts";
 import type { OrganizationLimit } from "./limits.ts";
 import type { QueueName } from "./messages.ts";
@@ -80,13 +80,16 @@ export type Endpoint = {
   body?: z.ZodMiniObject | z.ZodMiniDiscriminatedUnion;
   /** A file in a multipart/form-data body, instead of `body`. Read when the handler calls `file()`. */
   upload?: Upload;
-  /** HTTP status of success. 303: the reply's `location` is the url of the page that the browser goes on to. */
+  /** HTTP status of success. Default: 200. 303: the reply's `location` is the url of the page that the browser goes on to. */
   status: 200 | 201 | 202 | 303;
-  /** JSON body of success. Every reply is parsed by this schema, so that undeclared fields cannot leak. */
+  /**
+   * JSON body of success. Default: `{success: true}`, which a handler that gives nothing answers with. Every reply is parsed by this schema,
+   * so that undeclared fields cannot leak.
+   */
   reply: z.ZodMiniObject;
   /** Another form of success, which the handler chooses by returning `new Instead(body)` (api/serve.ts). */
   instead?: { status: 200 | 202; when: string; reply: z.ZodMiniObject };
-  /** Refusals besides those of every endpoint (input, authentication, limits, billing). */
+  /** Refusals besides those of every endpoint (input, authentication, limits, billing). Default: none. */
   refusals: readonly RefusalName[];
   /** The hourly budget of the organization that each request with valid input counts against. */
   limit?: OrganizationLimit;
@@ -108,7 +111,16 @@ export type Endpoint = {
   timeoutSeconds?: number;
 };
 
-export const defineEndpoint = <const E extends Endpoint>(endpoint: E): E => endpoint;
+const defaults = {
+  status: 200,
+  reply: z.object({ success: z.boolean() }),
+  refusals: [],
+} as const satisfies Partial<Endpoint>;
+type Defaults = typeof defaults;
+
+export const defineEndpoint = <const E extends Omit<Endpoint, keyof Defaults> & Partial<Endpoint>>(
+  endpoint: E,
+): Omit<Defaults, keyof E> & E => ({ ...defaults, ...endpoint });
 
 /** `path` is below /api/v1 or /api/dashboard, whichever its table of routes is about. */
 export type Route = { method: Method; path: string; name: string; endpoint: Endpoint };

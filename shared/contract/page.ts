@@ -13,6 +13,9 @@ const decimal = (name: string) =>
 export const idParameter = (name: string) =>
   z.pipe(decimal(name), z.int().check(z.minimum(1, `${name} must be a positive integer`)));
 
+/** Path parameters of what has an id. */
+export const byId = z.object({ id: idParameter("id") });
+
 export const booleanParameter = (name: string) =>
   z.pipe(
     z.pipe(

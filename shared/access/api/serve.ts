@@ -61,6 +61,9 @@ type Given<E extends Endpoint> =
   | z.input<E["reply"]>
   | (E extends { instead: { reply: infer R extends z.ZodMiniObject } } ? Instead<z.input<R>> : never);
 
+/** What a handler may give instead: nothing, where `{success: true}` is a reply of the contract. */
+type Nothing<E extends Endpoint> = { success: true } extends z.input<E["reply"]> ? Promise<void> : never;
+
 /**
  * `readUpload` of multipart.ts. Only handlers with an upload pass it, so that only they bundle its parser.
  */
@@ -73,7 +76,7 @@ type ReadUpload = (event: APIGatewayProxyEvent, upload: Upload) => Promise<Buffe
  */
 export const serve = <E extends Endpoint>(
   endpoint: E,
-  handle: (call: Call<E>) => Promise<Given<E>>,
+  handle: (call: Call<E>) => Promise<Given<E>> | Nothing<E>,
   ...reader: E extends { upload: Upload } ? [readUpload: ReadUpload] : []
 ): Handler => {
   const [readUpload] = reader as readonly ReadUpload[];
@@ -102,9 +105,9 @@ export const serve = <E extends Endpoint>(
         cookies,
         ...event.input,
       } as unknown as Call<E>;
-      let given: Given<E>;
+      let given: Given<E> | { success: true };
       try {
-        given = await handle(call);
+        given = (await handle(call)) ?? { success: true };
       } catch (error) {
         // A request with the same `Idempotency-Key` may have been quicker.
         const quicker = error instanceof Refusal ? await repeat.earlierReply() : undefined;
