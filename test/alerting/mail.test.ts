@@ -1,22 +1,22 @@
 import type { RequestListener } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Content } from "../../shared/alerting/senders/content.ts";
 import { messageOf, send as sendTo } from "../../shared/alerting/senders/mail.ts";
 import { noticeOf } from "../../shared/alerting/senders/notice.ts";
-import type { Report } from "../../shared/alerting/senders/report.ts";
 import { mails, useMailServer } from "./mail-deliveries.ts";
 import {
   ada,
   breachReport,
   dashboardUrl,
   hostileTexts,
+  problem,
   scanComplete,
-  scanError,
   scanErrorOf,
 } from "./notice.ts";
 
-const render = (report: Report, organizationName = "Acme", url: string | undefined = undefined) =>
-  messageOf(noticeOf(report, { organizationName, dashboardUrl: url }));
+const render = (content: Content, organizationName = "Acme", url: string | undefined = undefined) =>
+  messageOf(noticeOf(content, { organizationName, dashboardUrl: url }));
 
 describe("a message", () => {
   test("of a breach event says who, what and when, and leads to the findings", () => {
@@ -44,7 +44,7 @@ Team: Engines
   It is not known what was exposed.
   https://monitor.acme.example/api/app/findings?emailId=7&finding=102
 
-Change the password.
+Change the password there, and wherever it was used again, the account at work first.
 Acknowledge each finding once it is handled.
 
 See the findings of this address: https://monitor.acme.example/api/app/findings?emailId=7
@@ -56,9 +56,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
   });
 
   test("shows an address of an internationalized domain in both forms", () => {
-    const report = breachReport([{ title: "Adobe", domain: "adobe.com" }]);
-    const email = { ...ada, address: "ada@xn--mnchen-3ya.example" };
-    const { text } = render({ ...report, exposure: { findings: new Map(), ...report.exposure, email } });
+    const { text } = render(breachReport([{}], { ...ada, address: "ada@xn--mnchen-3ya.example" }));
     expect(text).toContain("\nAddress: ada@münchen.example (ada@xn--mnchen-3ya.example)\n");
   });
 
@@ -77,7 +75,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
       "Adobe (adobe.com) · high",
       "Date of the breach: 2013-10-04",
       "Exposed: Passwords, Email addresses",
-      "Change the password.",
+      "Change the password there, and wherever it was used again, the account at work first.",
       "Acknowledge each finding once it is handled.",
       "See the findings of this address",
       "Breach Monitor for Acme",
@@ -118,7 +116,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
   });
 
   test("has no links to a dashboard whose url is not known", () => {
-    for (const report of [breachReport([{}]), scanComplete, scanError]) {
+    for (const report of [breachReport([{}]), scanComplete, scanErrorOf(problem)]) {
       const { text, html } = render(report);
       expect(linksOf(html)).toHaveLength(2);
       expect(text).not.toContain("/findings");
@@ -169,9 +167,10 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     expect(render(scanComplete).text).toContain(
       "Checked 99,995 of 100,000 monitored e-mail addresses. New findings: 3. Addresses that could not be checked: 5.",
     );
-    expect(render(scanError).text).toContain("could not be scanned & <will> be retried");
-    expect(render(scanError).html).toContain("could not be scanned &amp; &lt;will&gt; be retried");
-    for (const report of [scanComplete, { ...scanError, scanId: 3 }]) {
+    const error = scanErrorOf(problem, 3);
+    expect(render(error).text).toContain("could not be scanned & <will> be retried");
+    expect(render(error).html).toContain("could not be scanned &amp; &lt;will&gt; be retried");
+    for (const report of [scanComplete, error]) {
       const { text, html } = render(report, "Acme", dashboardUrl);
       expect(text).toContain(`See the scans: ${dashboardUrl}/scans\n`);
       expect(linksOf(html)).toContain(`${dashboardUrl}/scans`);
@@ -189,7 +188,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
 });
 
 describe("text from upstream and from users", () => {
-  const reportOf = (title: string, domain: string, dataClass: string, name: string): Report =>
+  const reportOf = (title: string, domain: string, dataClass: string, name: string): Content =>
     breachReport([{ title, domain, dataClasses: [dataClass] }], { ...ada, ownerName: name, teamName: name });
   // The owner's name and the team's are left out where nothing of them can be shown.
   const plain = (name: string) =>

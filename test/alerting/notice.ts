@@ -1,13 +1,10 @@
-import type { Event } from "../../shared/alerting/senders/envelope.ts";
-import type { ExposedEmail, Report } from "../../shared/alerting/senders/report.ts";
-import type { Severity } from "../../shared/monitoring/hibp/severity-schema.ts";
-
-type Breach = Extract<Event, { type: "breach" }>["data"]["breaches"][number] & {
-  breachDate: string;
-  severity: Severity;
-};
+import type { ScanReport } from "../../shared/alerting/senders/content.ts";
+import type { PersonReport } from "../../shared/alerting/senders/person.ts";
+import { type Breach, breachOf } from "../../shared/monitoring/hibp/breach.ts";
 
 export const dashboardUrl = "https://monitor.acme.example/api/app";
+
+type ExposedEmail = NonNullable<PersonReport["email"]>;
 
 export const ada: ExposedEmail = {
   id: 7,
@@ -16,56 +13,48 @@ export const ada: ExposedEmail = {
   teamName: "Engines",
 };
 
-/**
- * A report of these breaches; fields that are not given have ordinary values. `email` is null once it is
- * removed. The findings have the ids 101, 102, …
- */
+/** A breach that leaked passwords, in which fields that are not given have ordinary values. */
+export const breachWith = (fields: Partial<Breach>, id = 1): Breach => ({
+  ...breachOf({
+    name: `Breach${id}`,
+    title: `Breach ${id}`,
+    domain: `breach-${id}.example`,
+    dataClasses: ["Email addresses", "Passwords"],
+    breachDate: "2013-10-04",
+    severity: "high",
+    ...fields,
+  }),
+  id,
+});
+
+/** A report of these breaches. `email` is null once it is removed. The findings have the ids 101, 102, … */
 export const breachReport = (
   breaches: readonly Partial<Breach>[],
   email: ExposedEmail | null = ada,
-): Report => {
-  const all = breaches.map((breach, index) => ({
-    breachId: index + 1,
-    title: `Breach ${index + 1}`,
-    domain: `breach-${index + 1}.example`,
-    dataClasses: ["Email addresses", "Passwords"],
-    breachDate: "2013-10-04",
-    severity: "high" as const,
-    ...breach,
-  }));
-  const findings = new Map(
-    all.map(({ breachId, breachDate, severity }) => [
-      breachId,
-      {
-        id: 100 + breachId,
-        breachDate,
-        severity,
-        advice: ["Change the password.", "Turn on a second factor."],
-      },
-    ]),
-  );
-  return {
-    scanId: 12,
-    event: {
-      type: "breach",
-      data: { breaches: all.map(({ breachDate: _, severity: __, ...breach }) => breach) },
-    },
-    exposure: { email: email ?? undefined, findings },
-  };
-};
+): PersonReport => ({
+  kind: "person",
+  scanId: 12,
+  email: email ?? undefined,
+  breaches: breaches.map((fields, index) => ({ ...breachWith(fields, index + 1), findingId: 101 + index })),
+});
 
-export const scanComplete: Report = {
+export const scanComplete: ScanReport = {
+  kind: "scan",
   event: {
     type: "scan_complete",
-    data: { scannedCount: 99_995, newBreachCount: 3, failedCount: 5, totalEmails: 100_000 },
+    scannedCount: 99_995,
+    newBreachCount: 3,
+    failedCount: 5,
+    totalEmails: 100_000,
   },
 };
 
-export const scanErrorOf = (error: string): Report => ({ event: { type: "scan_error", data: { error } } });
+export const scanErrorOf = (error: string, scanId?: number): ScanReport => ({
+  kind: "scan",
+  event: { type: "scan_error", error, ...(scanId !== undefined && { scanId }) },
+});
 
-export const scanError = scanErrorOf(
-  "5 e-mail addresses could not be scanned & <will> be retried on the next scan",
-);
+export const problem = "5 e-mail addresses could not be scanned & <will> be retried on the next scan";
 
 /** Text that somebody upstream, or a user, may have chosen to harm or mislead the readers of an alert. */
 export const hostileTexts = [

@@ -1,26 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Content } from "../../shared/alerting/senders/content.ts";
 import { type NoticeContext, noticeOf } from "../../shared/alerting/senders/notice.ts";
-import type { Report } from "../../shared/alerting/senders/report.ts";
 import { messageOf, type SlackMessage } from "../../shared/alerting/senders/slack.ts";
 import type { Summary, SummaryBreach } from "../../shared/alerting/senders/summary.ts";
-import { noticeOfSummary } from "../../shared/alerting/senders/summary-words.ts";
 import {
   ada,
   breachReport,
+  breachWith,
   dashboardUrl,
   hostileTexts,
+  problem,
   scanComplete,
-  scanError,
   scanErrorOf,
 } from "./notice.ts";
 import { slackFaults } from "./slack-rules.ts";
 
 const render = (
-  report: Report,
+  content: Content,
   organizationName = "Acme",
   url: string | undefined = undefined,
-): SlackMessage => messageOf(noticeOf(report, { organizationName, dashboardUrl: url }));
+): SlackMessage => messageOf(noticeOf(content, { organizationName, dashboardUrl: url }));
 
 const blocksIn = ({ blocks, attachments }: SlackMessage): SlackMessage["blocks"] => [
   ...blocks,
@@ -44,12 +44,7 @@ const buttonsIn = (message: SlackMessage): [string, string][] =>
 const plainTextIn = (message: SlackMessage): string[] => textsIn(message, "plain_text");
 
 const breach: SummaryBreach = {
-  breachId: 1,
-  title: "PayrollPro",
-  domain: "",
-  severity: "high",
-  dataClasses: [],
-  advice: [],
+  ...breachWith({ title: "PayrollPro", dataClasses: [] }),
   stealerLogDomains: [],
   people: 212,
   named: [],
@@ -60,7 +55,7 @@ const renderSummary = (
   context: NoticeContext = { organizationName: "Acme" },
 ): SlackMessage => {
   const totals = { findings: 212, people: 212 };
-  return messageOf(noticeOfSummary({ kind: "found", people: 212, totals, scanId: 12, ...summary }, context));
+  return messageOf(noticeOf({ kind: "found", people: 212, totals, scanId: 12, ...summary }, context));
 };
 
 const links =
@@ -113,7 +108,7 @@ describe("a Slack message", () => {
       "This monitored e-mail address was found in 2 data breaches that were not known before.",
       `*Adobe (adobe.com) · high*\nDate of the breach: 2013-10-04\nExposed: Passwords, Email addresses\n<${findingsUrl}&amp;finding=101|Open the finding>`,
       `*Breach 2 · high*\nIt is not known what was exposed.\n<${findingsUrl}&amp;finding=102|Open the finding>`,
-      "Change the password.\nAcknowledge each finding once it is handled.",
+      "Change the password there, and wherever it was used again, the account at work first.\nAcknowledge each finding once it is handled.",
       `Acme · Breach data: ${links}`,
     ]);
     expect(buttonsIn(message)).toEqual([["See the findings of this address", findingsUrl]]);
@@ -121,10 +116,10 @@ describe("a Slack message", () => {
   });
 
   test("begins with the worst breach, and says its severity in words and by its color", () => {
-    const message = render(breachReport([{ severity: "low" }, { severity: "critical" }]));
-    expect(message.text).toBe("Critical: Breach 2 and 1 more, passwords of 1 person at Acme");
+    const message = render(breachReport([{ severity: "critical" }, { severity: "low" }]));
+    expect(message.text).toBe("Critical: Breach 1 and 1 more, passwords of 1 person at Acme");
     expect(message.attachments[0]?.color).toBe("#b3001b");
-    expect(markdownIn(message)[1]).toMatch(/^\*Breach 2 \(breach-2\.example\) · critical\*\n/);
+    expect(markdownIn(message)[1]).toMatch(/^\*Breach 1 \(breach-1\.example\) · critical\*\n/);
     expect(render(breachReport([{}])).text).toBe("High: Breach 1, passwords of 1 person at Acme");
     expect(render(scanComplete).attachments[0]?.color).toBe("#1d4ed8");
   });
@@ -162,7 +157,7 @@ describe("a Slack message", () => {
     for (const character of ["x", "&", "<", "@channel ", "\u202e👍"]) {
       const text = character.repeat(1_100);
       const address = `${"&".repeat(64)}@${"a".repeat(180)}.example`;
-      const said = { dataClasses: [text, text], advice: [text], stealerLogDomains: Array(50).fill(text) };
+      const said = { dataClasses: [text, text], stealerLogDomains: Array(50).fill(text) };
       const named: string[] = Array(10).fill(address);
       const breaches = Array(80).fill({
         ...breach,
@@ -193,7 +188,7 @@ describe("a Slack message", () => {
   });
 
   test("of a scan escapes the problem, and leads to the scans", () => {
-    const message = render({ ...scanError, scanId: 3 }, "Acme", dashboardUrl);
+    const message = render(scanErrorOf(problem, 3), "Acme", dashboardUrl);
     expect(markdownIn(message)[0]).toBe(
       "5 e-mail addresses could not be scanned &amp; &lt;will&gt; be retried on the next scan",
     );

@@ -3,12 +3,20 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { type Event, envelope } from "../../shared/alerting/senders/envelope.ts";
+import type { Content } from "../../shared/alerting/senders/content.ts";
+import { envelope } from "../../shared/alerting/senders/envelope.ts";
 import { messageOf as mailOf } from "../../shared/alerting/senders/mail.ts";
 import { type Notice, noticeOf } from "../../shared/alerting/senders/notice.ts";
+import { eventOf } from "../../shared/alerting/senders/send.ts";
 import { messageOf } from "../../shared/alerting/senders/slack.ts";
-import { noticeOfSummary } from "../../shared/alerting/senders/summary-words.ts";
-import { breachReport, hostileTexts, scanComplete, scanError } from "../alerting/notice.ts";
+import {
+  breachReport,
+  breachWith,
+  hostileTexts,
+  problem,
+  scanComplete,
+  scanErrorOf,
+} from "../alerting/notice.ts";
 import { project } from "./markdown.ts";
 
 const page = readFileSync(join(project, "docs/integrations.md"), "utf8");
@@ -21,10 +29,10 @@ describe("the code for PagerDuty", () => {
   const [, code = ""] = /```js\n(.*?)\n```/s.exec(page) ?? [];
 
   /** What the code emits for a webhook's body, given what PagerDuty's guide says that a transformer is given. */
-  const emitted = (event: Event): unknown[] => {
+  const emitted = (content: Content): unknown[] => {
     const events: unknown[] = [];
     const PD = {
-      inputRequest: { body: JSON.parse(envelope({ ...event, id: 41, at: new Date(0) })) },
+      inputRequest: { body: JSON.parse(envelope({ ...eventOf(content), id: 41, at: new Date(0) })) },
       Trigger: "trigger",
       emitGenericEvents: (some: unknown[]) => events.push(...some),
     };
@@ -34,20 +42,18 @@ describe("the code for PagerDuty", () => {
 
   test("makes an incident of breach events and scan errors, none of completed scans", () => {
     const incident = { event_type: "trigger", incident_key: "breach-monitor-41" };
-    expect(emitted(breachReport([{ title: "Adobe" }, { title: "Shop" }]).event)).toMatchObject([
+    expect(emitted(breachReport([{ title: "Adobe" }, { title: "Shop" }]))).toMatchObject([
       { ...incident, description: "A monitored address is in a data breach: Adobe, Shop" },
     ]);
-    expect(emitted(scanError.event)).toMatchObject([
+    expect(emitted(scanErrorOf(problem))).toMatchObject([
       { ...incident, description: expect.stringMatching(/^5 e-mail addresses/), details: { id: 41 } },
     ]);
-    expect(emitted(scanComplete.event)).toEqual([]);
+    expect(emitted(scanComplete)).toEqual([]);
   });
 
   test("keeps to the 1,024 characters of a description, whatever the titles are", () => {
     for (const title of hostileTexts) {
-      const [{ description }] = emitted(breachReport(Array(75).fill({ title })).event) as [
-        { description: string },
-      ];
+      const [{ description }] = emitted(breachReport(Array(75).fill({ title }))) as [{ description: string }];
       expect(description.length).toBeGreaterThan(0);
       expect(description.length).toBeLessThanOrEqual(1_024);
     }
@@ -56,8 +62,8 @@ describe("the code for PagerDuty", () => {
   test("emits events of the form that PagerDuty publishes", () => {
     // github.com/PagerDuty/api-schema, reference/events-v1: what may be in an event, less the service's key
     const fields = "event_type incident_key description details client client_url contexts";
-    for (const { event } of [breachReport([{}]), scanError]) {
-      for (const each of emitted(event) as Record<string, unknown>[]) {
+    for (const content of [breachReport([{}]), scanErrorOf(problem)]) {
+      for (const each of emitted(content) as Record<string, unknown>[]) {
         expect(unknown(each, fields)).toEqual([]);
         expect(["trigger", "acknowledge", "resolve"]).toContain(each.event_type);
         expect([typeof each.incident_key, typeof each.description, typeof each.details]).toEqual([
@@ -140,16 +146,11 @@ describe("a mail in the systems that take mail", () => {
 
   test("fits into it as a summary of many people, with long titles and websites too", () => {
     const summaryOf = (title: string, websites: readonly string[] = []) =>
-      noticeOfSummary(
+      noticeOf(
         {
           kind: "found",
           breaches: Array.from({ length: 80 }, (_, index) => ({
-            breachId: index + 1,
-            title,
-            domain: "payrollpro.example",
-            severity: "high",
-            dataClasses,
-            advice: ["Change the password there, and wherever it was used again."],
+            ...breachWith({ title, dataClasses }, index + 1),
             stealerLogDomains: [...websites],
             people: 212,
             named: Array.from({ length: 10 }, (_, person) => `first.lastname-${person}@acme.example`),

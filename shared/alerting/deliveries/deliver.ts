@@ -15,9 +15,9 @@ import { singleOut } from "../gathering/singles.ts";
 import { leastTold, ownersChannel } from "../owners/owner.ts";
 import { planMail } from "../recipients/mail-plan.ts";
 import { fingerprint } from "../recipients/recipient.ts";
+import { type Content, readContent } from "../senders/content.ts";
 import type { AttemptResult } from "../senders/outbound.ts";
-import { type Content, type Receiver, send } from "../senders/send.ts";
-import { readContent } from "../senders/summary.ts";
+import { type Receiver, send } from "../senders/send.ts";
 import { headlineOf } from "../senders/title.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
 import { attemptsLeft, nextAfterFailure } from "./retries.ts";
@@ -193,7 +193,7 @@ const address = async (
   if (form.channel !== "email") return { receiver: form, giveBack: async () => {} };
   const { owner, row, settings, logger } = attempt;
   const { dashboardUrl } = settings;
-  const isToOwner = "kind" in content && content.kind === "owner";
+  const isToOwner = content.kind === "owner";
   if (isToOwner && dashboardUrl === undefined)
     return giveUp(attempt, { failure: "the owner could not unsubscribe" });
   const recipients = isToOwner ? [content.address] : form.config.recipients;

@@ -20,9 +20,9 @@ import type { DeliveryStatus } from "./delivery-schema.ts";
 /** `scanId`: the scan in which it happened, if it was in one. */
 export type AlertEvent = { scanId?: number } & Happening;
 
-/** What happened. A breach event holds ids only: each attempt reads the details (senders/report.ts). */
+/** What happened. It holds ids only: each attempt reads the details (senders/content.ts). */
 type Happening =
-  | { type: "breach"; breachIds: number[]; email: EventEmail }
+  | ({ type: "breach" } & PersonEvent)
   | OwnerEvent
   | Gathered
   /** A breach whose severity has risen; `people` are those whose findings followed. */
@@ -48,14 +48,14 @@ export type Gathered = {
 };
 
 /** Breaches of an e-mail, of which its owner is told (alerting/owners). `byHand`: whatever channels there are. */
-export type OwnerEvent = { type: "owner"; breachIds: number[]; email: EventEmail; byHand?: true };
+export type OwnerEvent = { type: "owner"; byHand?: true } & PersonEvent;
 
 /** The type that clients and the flags of channels know an event by. */
 export const typeOf = ({ type }: AlertEvent): EventType =>
   type === "gathered" || type === "risen" || type === "owner" ? "breach" : type;
 
-/** `findingIds`: the findings, in the order of the event's `breachIds`. */
-export type EventEmail = { id: number; findingIds: number[] };
+/** Breaches of an e-mail. `findingIds`: the findings, in the order of the `breachIds`. */
+export type PersonEvent = { breachIds: number[]; email: { id: number; findingIds: number[] } };
 
 /** What a delivery waits for, in a few words, and until when, ISO 8601. */
 export type WaitsFor = { reason: string; until: string };

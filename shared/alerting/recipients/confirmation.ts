@@ -13,7 +13,7 @@ import * as table from "../../aws/table/table.ts";
 import { secondsAfter } from "../../contract/alert-timing.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import * as channels from "../channels/channel.ts";
-import { asLine } from "../senders/notice.ts";
+import { asLine } from "../senders/words.ts";
 import { type Addressee, addresseesOf, mayBeAsked, pageUrlOf, setAsking } from "./recipient.ts";
 
 /** Short, because in an attempt of a delivery the messages to others still have to go out. */

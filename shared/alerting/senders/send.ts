@@ -1,65 +1,69 @@
 import type { ChannelForm } from "../channels/channel.ts";
 import type { Addressee } from "../recipients/recipient.ts";
+import type { Content } from "./content.ts";
 import { type Event, envelope } from "./envelope.ts";
 import * as mail from "./mail.ts";
-import { type Notice, type NoticeContext, noticeOf } from "./notice.ts";
+import { type NoticeContext, noticeOf } from "./notice.ts";
 import { type AttemptResult, post } from "./outbound.ts";
-import { noticeOfOwner, type OwnerReport } from "./owner-report.ts";
-import type { Report } from "./report.ts";
 import { sign, signatureHeader, standardHeaders } from "./signature.ts";
 import * as slack from "./slack.ts";
-import type { Summary } from "./summary.ts";
-import { noticeOfSummary } from "./summary-words.ts";
-
-/** What an attempt tells. */
-export type Content = Report | Summary | OwnerReport;
 
 /** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
 export type Receiver =
   | Exclude<ChannelForm, { channel: "email" }>
   | { channel: "email"; recipients: readonly Addressee[] };
 
+/** `at`: the time of the attempt. */
+type Attempted = { deliveryId: number; at: Date };
+
 /**
- * Sends one attempt of a delivery in the format of its channel, within 10 seconds. `at`: the time of the attempt. Failures of the receiver
+ * Sends one attempt of a delivery in the format of its channel, within 10 seconds. Failures of the receiver
  * or the network are returned, not thrown. Throws a ZodError when the event of a webhook does not match its
  * schema (envelope.ts).
  */
 export const send = async (
   receiver: Receiver,
-  { deliveryId, at }: { deliveryId: number; at: Date },
+  attempted: Attempted,
   content: Content,
   context: NoticeContext,
 ): Promise<AttemptResult> => {
   switch (receiver.channel) {
     case "email":
-      return mail.send(receiver.recipients, deliveryId, noticeFor(content, context), context.dashboardUrl);
+      return mail.send(
+        receiver.recipients,
+        attempted.deliveryId,
+        noticeOf(content, context),
+        context.dashboardUrl,
+      );
     case "slack":
-      return slack.send(receiver.config.webhookUrl, noticeFor(content, context));
-    case "webhook":
-      return sendWebhook(receiver.config, { ...eventOf(content), id: deliveryId, at });
+      return slack.send(receiver.config.webhookUrl, noticeOf(content, context));
+    case "webhook": {
+      const { url, secret } = receiver.config;
+      const body = bodyOf(content, attempted);
+      const headers =
+        secret === undefined
+          ? {}
+          : {
+              [signatureHeader]: sign(body, secret),
+              ...standardHeaders({ id: attempted.deliveryId, at: attempted.at, body }, secret),
+            };
+      return post({ url, headers, body });
+    }
   }
 };
 
-const eventOf = (content: Content): Event => {
-  if ("kind" in content) throw new Error("Webhooks get events alone");
-  return content.event;
-};
+/** What a webhook gets. */
+const bodyOf = (content: Content, { deliveryId, at }: Attempted): string =>
+  envelope({ ...eventOf(content), id: deliveryId, at });
 
-const noticeFor = (content: Content, context: NoticeContext): Notice => {
-  if (!("kind" in content)) return noticeOf(content, context);
-  return content.kind === "owner" ? noticeOfOwner(content, context) : noticeOfSummary(content, context);
-};
-
-const sendWebhook = (
-  { url, secret }: Extract<ChannelForm, { channel: "webhook" }>["config"],
-  event: Event & { id: number; at: Date },
-): Promise<AttemptResult> => {
-  const body = envelope(event);
-  const signatures =
-    secret === undefined
-      ? {}
-      : { [signatureHeader]: sign(body, secret), ...standardHeaders({ ...event, body }, secret) };
-  return post({ url, headers: signatures, body });
+export const eventOf = (content: Content): Event => {
+  if (content.kind === "person") {
+    const breaches = content.breaches.map((breach) => ({ ...breach, breachId: breach.id }));
+    return { type: "breach", data: { breaches } };
+  }
+  if (content.kind !== "scan") throw new Error("Webhooks get events alone");
+  const { type, ...data } = content.event;
+  return { type, data } as Event;
 };
 
 /**
@@ -68,18 +72,18 @@ const sendWebhook = (
  */
 export const payloadOf = (
   kind: ChannelForm["channel"],
-  { deliveryId, at }: { deliveryId: number; at: Date },
+  attempted: Attempted,
   content: Content,
   context: NoticeContext,
 ): string => {
   switch (kind) {
     case "email": {
-      const { subject, text } = mail.messageOf(noticeFor(content, context));
+      const { subject, text } = mail.messageOf(noticeOf(content, context));
       return `Subject: ${subject}\n\n${text}`;
     }
     case "slack":
-      return JSON.stringify(slack.messageOf(noticeFor(content, context)));
+      return JSON.stringify(slack.messageOf(noticeOf(content, context)));
     case "webhook":
-      return envelope({ ...eventOf(content), id: deliveryId, at });
+      return bodyOf(content, attempted);
   }
 };

@@ -1,23 +1,23 @@
 /** A summary in words for people (summary.ts). */
 import { severities } from "../../monitoring/hibp/severity-schema.ts";
+import type { Notice, Words } from "./notice.ts";
+import type { Summary, SummaryBreach } from "./summary.ts";
 import {
   adviceFor,
+  andMore,
   asLine,
   counted,
   exposedIn,
   inWords,
   linkTo,
-  maximumOrganization,
-  maximumOrganizationInSubject,
-  maximumTitleInSubject,
-  type Notice,
-  type NoticeContext,
+  maximumAddress,
+  maximumTitle,
+  shortTitle,
   shown,
   stolenFor,
   subjectOf,
   threadsOf,
-} from "./notice.ts";
-import type { Summary, SummaryBreach } from "./summary.ts";
+} from "./words.ts";
 
 /** Entries of a message, so that Slack shows all of them (slack.ts). Of a first scan it lists the worst five breaches. */
 const maximumItems = 10;
@@ -28,45 +28,37 @@ const leastOf = ({ isPart = false }: Summary): string => (isPart ? "at least " :
 const peopleOf = (count: number, summary: Summary): string =>
   leastOf(summary) + counted(count, "person", "people");
 
-export const noticeOfSummary = (
-  summary: Summary,
-  { organizationName, dashboardUrl }: NoticeContext,
-): Notice => {
-  const name = asLine(organizationName, maximumOrganization);
+export const wordsForSummary = (summary: Summary, dashboardUrl: string | undefined): Words => {
   const { kind, breaches, people, discreetPeople, scanId } = summary;
+  // With nothing else, the headline says it.
   const discreet =
-    // With nothing else, the headline says it.
     discreetPeople === 0 || breaches.length === 0
       ? []
-      : [{ title: `A sensitive breach: ${peopleOf(discreetPeople, summary)}`, details: [], url: undefined }];
+      : [`A sensitive breach: ${peopleOf(discreetPeople, summary)}`];
   const room = kind === "baseline" ? maximumOfBaseline : maximumItems - discreet.length;
   // What is left out has an entry too.
   const isCut = kind !== "baseline" && breaches.length > room;
   const listed = breaches.slice(0, isCut ? room - 1 : room);
-  const [worst] = breaches;
   const more = breaches.length - listed.length;
+  const others = [...discreet, ...(more > 0 ? [`and ${counted(more, "more breach", "more breaches")}`] : [])];
+  const [worst] = breaches;
   return {
     severity: worst?.severity,
-    threads: threadsOf(discreetPeople === 0 ? breaches.map(({ breachId }) => breachId) : [], scanId),
-    summary: `${headlineOf(summary, true)} at ${asLine(organizationName, maximumOrganizationInSubject)}`,
-    organizationName: name,
+    threads: threadsOf(discreetPeople === 0 ? breaches : [], scanId),
+    subject: headlineOf(summary, true),
     headline: headlineOf(summary),
     lead: leadOf(summary),
-    facts: [],
     items: [
       ...listed.map((breach) => itemOf(breach, summary)),
-      ...discreet,
-      ...(more > 0
-        ? [{ title: `and ${counted(more, "more breach", "more breaches")}`, details: [], url: undefined }]
-        : []),
+      ...others.map((title) => ({ title, details: [], url: undefined })),
     ],
-    advice: people + discreetPeople > 0 ? adviceFor(worst?.advice) : undefined,
+    advice: people + discreetPeople > 0 ? adviceFor(worst) : undefined,
     link: linkTo(dashboardUrl, pathOf(summary), "See the findings"),
   };
 };
 
 const pathOf = ({ kind, breaches: [worst], scanId }: Summary): string => {
-  if (kind === "risen" && worst !== undefined) return `/findings?breachId=${worst.breachId}`;
+  if (kind === "risen" && worst !== undefined) return `/findings?breachId=${worst.id}`;
   return scanId === undefined ? "/findings" : `/findings?scanId=${scanId}`;
 };
 
@@ -84,12 +76,11 @@ const headlineOf = (summary: Summary, isSubject = false): string => {
     return `${what}: ${peopleOf(discreetPeople, summary)}`;
   }
   const others = breaches.length - 1;
-  const more = others === 0 ? "" : ` and ${shown(others)} more`;
   const people = peopleOf(summary.people, summary);
   const what =
     isSubject && others === 0
       ? subjectOf(worst, 0, people)
-      : `${asLine(worst.title, maximumTitleInSubject)}${more}, ${people}`;
+      : `${shortTitle(worst.title)}${andMore(others)}, ${people}`;
   const discreet = discreetPeople === 0 ? "" : ", and a sensitive breach";
   return `${kind === "risen" ? "Now " : ""}${inWords(worst.severity)}${what}${discreet}`;
 };
@@ -122,10 +113,10 @@ const itemOf = (
   summary: Summary,
 ): Notice["items"][number] => {
   const rest = people - named.length;
-  const names = named.map((address) => asLine(address, 254));
+  const names = named.map((address) => asLine(address, maximumAddress));
   const others = rest > 0 ? [`and ${leastOf(summary)}${shown(rest)} more`] : [];
   return {
-    title: `${asLine(title, 200)} · ${severity} · ${peopleOf(people, summary)}`,
+    title: `${asLine(title, maximumTitle)} · ${severity} · ${peopleOf(people, summary)}`,
     details: [
       ...(summary.kind === "baseline" || names.length === 0 ? [] : [[...names, ...others].join(", ")]),
       ...(dataClasses.length === 0 ? [] : [exposedIn(dataClasses)]),

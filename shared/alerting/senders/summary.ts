@@ -1,18 +1,12 @@
-/**
- * What a message says that is about more than one person, or that may name none. Read when the message is sent, as a report is: addresses are in
- * no delivery.
- */
+/** What a message says that is about more than one person, or that may name none. */
 import { findings } from "../../findings/record.ts";
-import { adviceOf } from "../../monitoring/hibp/advice.ts";
 import type { Breach } from "../../monitoring/hibp/breach.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { levelOf, severityAt } from "../../monitoring/hibp/severity.ts";
 import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
-import type { Delivery, Gathered } from "../deliveries/delivery.ts";
+import type { AlertEvent, Gathered } from "../deliveries/delivery.ts";
 import { foundIn } from "../gathering/found.ts";
-import { type OwnerReport, readOwnerReport } from "./owner-report.ts";
-import { type Report, readReport } from "./report.ts";
 
 /** A message names at most this many people, those of the worst breaches. */
 const maximumNamed = 10;
@@ -20,14 +14,7 @@ const maximumNamed = 10;
 /** As many as a finding keeps. */
 const maximumWebsites = 50;
 
-export type SummaryBreach = {
-  breachId: number;
-  title: string;
-  domain: string;
-  severity: Severity;
-  dataClasses: string[];
-  /** The steps of the first advice. */
-  advice: string[];
+export type SummaryBreach = Breach & {
   /** Of a stealer log: some of the websites whose logins were stolen. */
   stealerLogDomains: string[];
   people: number;
@@ -58,38 +45,7 @@ export type Summary = {
   scanId: number | undefined;
 };
 
-/** What an attempt tells a channel. `leastOfOwner`: the severity, as a level, from which an owner is told. Undefined: nothing is left to tell, or the channel's kind has no such message. */
-export const readContent = async (
-  org: number,
-  delivery: Delivery,
-  channel: Channel,
-  leastOfOwner?: number,
-): Promise<Report | Summary | OwnerReport | undefined> => {
-  const { event, scans = new Set() } = delivery;
-  if (event.type === "owner") return readOwnerReport(org, delivery, event, leastOfOwner);
-  const isDiscreet = optionsOf(channel).sensitive === "discreet";
-  const isWebhook = channel.channel === "webhook";
-  if (event.type === "gathered") return isWebhook ? undefined : readGathered(org, event, scans, channel);
-  if (event.type === "risen") return isWebhook ? undefined : readRisen(event, isDiscreet);
-  // Of a channel that gathers only if HIBP calls the breach sensitive, or the channel is discreet, since the delivery was created.
-  const report = await readReport(org, event, { forPeople: !isWebhook });
-  const { sensitive = [] } = report;
-  if (report.event.type !== "breach" || !isDiscreet || sensitive.length === 0) return report;
-  if (isWebhook) {
-    const breaches = report.event.data.breaches.filter(({ breachId }) => !sensitive.includes(breachId));
-    return breaches.length === 0 ? undefined : { ...report, event: { type: "breach", data: { breaches } } };
-  }
-  return {
-    kind: "found",
-    breaches: [],
-    discreetPeople: 1,
-    people: 0,
-    totals: { findings: 0, people: 0 },
-    scanId: undefined,
-  };
-};
-
-const readGathered = async (
+export const readGathered = async (
   org: number,
   { told, toldTo = 0, baseline }: Gathered,
   scans: ReadonlySet<number>,
@@ -139,7 +95,8 @@ const readGathered = async (
       if (named.size < maximumNamed && discreetPeople === 0) named.add(email);
       return named.has(email);
     });
-    return [breachOf(breach, severityAt(level), people.size, shown, [...websites])];
+    const severity = severityAt(level);
+    return [{ ...breach, severity, people: people.size, named: shown, stealerLogDomains: [...websites] }];
   });
   return {
     kind: baseline === undefined ? "found" : "baseline",
@@ -171,20 +128,8 @@ type BreachFound = {
 const peopleOf = (found: readonly [number, BreachFound][], which: "everybody" | "people"): number =>
   new Set(found.flatMap(([, each]) => [...each[which]])).size;
 
-const breachOf = (
-  breach: Breach,
-  severity: Severity,
-  people: number,
-  named: string[],
-  stealerLogDomains: string[],
-): SummaryBreach => {
-  const { id: breachId, title, domain, dataClasses } = breach;
-  const advice = adviceOf(breach)[0]?.steps ?? [];
-  return { breachId, title, domain, severity, dataClasses, advice, stealerLogDomains, people, named };
-};
-
-const readRisen = async (
-  { breachId, people, reopened }: Extract<Delivery["event"], { type: "risen" }>,
+export const readRisen = async (
+  { breachId, people, reopened }: Extract<AlertEvent, { type: "risen" }>,
   isDiscreet: boolean,
 ): Promise<Summary | undefined> => {
   const breach = (await breachDetails.details([breachId])).get(breachId);
@@ -193,7 +138,7 @@ const readRisen = async (
   const named = isNamed ? people : 0;
   return {
     kind: "risen",
-    breaches: isNamed ? [breachOf(breach, breach.severity, people, [], [])] : [],
+    breaches: isNamed ? [{ ...breach, people, named: [], stealerLogDomains: [] }] : [],
     discreetPeople: people - named,
     people: named,
     totals: { findings: named, people: named },

@@ -1,6 +1,6 @@
 import type { DeliveryRow, Headline } from "../deliveries/delivery.ts";
-import { asLine, counted, shown } from "./notice.ts";
-import type { Content } from "./send.ts";
+import type { Content } from "./content.ts";
+import { andMore, asLine, counted } from "./words.ts";
 
 const maximumTitle = 200;
 
@@ -10,12 +10,12 @@ type Told = Pick<DeliveryRow, "event" | "headline">;
 
 /** What a message about many people is about: who claims its attempt stores this, since only the findings say it. */
 export const headlineOf = (content: Content): Headline | undefined => {
-  if (!("kind" in content) || content.kind === "owner") return undefined;
+  if (content.kind === "scan" || content.kind === "person" || content.kind === "owner") return undefined;
   const { breaches, discreetPeople, people, isPart = false } = content;
   const [worst] = breaches;
   const entries = breaches.length + (discreetPeople > 0 ? 1 : 0);
   const concerned = worst === undefined ? discreetPeople : people;
-  return { ...(worst && { breachId: worst.breachId }), more: entries - 1, people: concerned, isPart };
+  return { ...(worst && { breachId: worst.id }), more: entries - 1, people: concerned, isPart };
 };
 
 /**
@@ -32,14 +32,14 @@ export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: b
     case "owner":
     case "breach": {
       const [worst = 0, ...others] = event.breachIds;
-      return `${nameOf(worst)}${others.length === 0 ? "" : ` and ${others.length} more`}: 1 person`;
+      return `${nameOf(worst)}${andMore(others.length)}: 1 person`;
     }
     case "gathered": {
       const isFirst = event.baseline !== undefined;
       if (headline === undefined)
         return isFirst ? "Summary of the first scan" : "New findings in one message";
       const { breachId, more, people, isPart } = headline;
-      const what = `${nameOf(breachId)}${more === 0 ? "" : ` and ${shown(more)} more`}`;
+      const what = `${nameOf(breachId)}${andMore(more)}`;
       return `${isFirst ? "First scan, " : ""}${what}: ${isPart ? "at least " : ""}${peopleOf(people)}`;
     }
     case "risen":

@@ -1,0 +1,55 @@
+/** What an attempt tells, read when it is made. */
+import { type Channel, optionsOf } from "../channels/channel.ts";
+import type { AlertEvent, Delivery } from "../deliveries/delivery.ts";
+import { type OwnerReport, type PersonReport, readOwner, readPerson } from "./person.ts";
+import { readGathered, readRisen, type Summary } from "./summary.ts";
+
+export type ScanReport = {
+  kind: "scan";
+  event: Extract<AlertEvent, { type: "scan_complete" | "scan_error" }>;
+};
+
+export type Content = ScanReport | PersonReport | OwnerReport | Summary;
+
+/** `leastOfOwner`: the severity, as a level, from which an owner is told. Undefined: nothing is left to tell, or the channel's kind has no such message. */
+export const readContent = async (
+  org: number,
+  delivery: Delivery,
+  channel: Channel,
+  leastOfOwner?: number,
+): Promise<Content | undefined> => {
+  const { event, scans = new Set() } = delivery;
+  const isDiscreet = optionsOf(channel).sensitive === "discreet";
+  const isWebhook = channel.channel === "webhook";
+  switch (event.type) {
+    case "owner":
+      return readOwner(org, delivery, event, leastOfOwner);
+    case "gathered":
+      return isWebhook ? undefined : readGathered(org, event, scans, channel);
+    case "risen":
+      return isWebhook ? undefined : readRisen(event, isDiscreet);
+    case "breach":
+      return forChannel(await readPerson(org, event, { forPeople: !isWebhook }), { isDiscreet, isWebhook });
+    default:
+      return { kind: "scan", event };
+  }
+};
+
+/** A report without what a discreet channel may not name. */
+const forChannel = (
+  person: PersonReport,
+  { isDiscreet, isWebhook }: { isDiscreet: boolean; isWebhook: boolean },
+): PersonReport | Summary | undefined => {
+  const open = person.breaches.filter(({ isSensitive }) => !(isDiscreet && isSensitive));
+  if (open.length === person.breaches.length) return person;
+  if (isWebhook) return open.length === 0 ? undefined : { ...person, breaches: open };
+  // Of a channel that gathers only if HIBP calls the breach sensitive, or the channel is discreet, since the delivery was created.
+  return {
+    kind: "found",
+    breaches: [],
+    discreetPeople: 1,
+    people: 0,
+    totals: { findings: 0, people: 0 },
+    scanId: undefined,
+  };
+};

@@ -1,0 +1,83 @@
+/** Pieces of sentences. Text from Have I Been Pwned and from users becomes single lines of limited length here. */
+import type { Link } from "../../aws/mail/html.ts";
+import { adviceOf } from "../../monitoring/hibp/advice.ts";
+import type { Breach } from "../../monitoring/hibp/breach.ts";
+import { worstFirst } from "../../monitoring/hibp/severity.ts";
+import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
+
+export const maximumAddress = 254;
+export const maximumTitle = 200;
+const maximumTitleInSubject = 50;
+const maximumClassInSubject = 35;
+export const maximumDetail = 1000;
+
+/** "Critical: ", which stands first, so that nobody needs the color. */
+export const inWords = (severity: Severity | undefined): string =>
+  severity === undefined ? "" : `${severity.charAt(0).toUpperCase()}${severity.slice(1)}: `;
+
+/** A title as it is in subjects and headlines. */
+export const shortTitle = (title: string): string => asLine(title, maximumTitleInSubject);
+
+/** What leaked in which breach from how many people: "PayrollPro, passwords of 212 people". */
+export const subjectOf = (
+  { title, dataClasses }: Pick<Breach, "title" | "dataClasses">,
+  others: number,
+  people: string,
+): string => {
+  const [worst] = worstFirst(dataClasses);
+  const what = worst === undefined ? "data" : asLine(worst, maximumClassInSubject);
+  return `${shortTitle(title)}${andMore(others)}, ${lowerCase(what)} of ${people}`;
+};
+
+export const andMore = (others: number): string => (others === 0 ? "" : ` and ${shown(others)} more`);
+
+/** "Passwords" is "passwords" within a sentence, and "IP addresses" stays. */
+const lowerCase = (text: string): string =>
+  /^\p{Lu}\p{Ll}/u.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+
+/** What to do first about the worst breach, in two lines. */
+export const adviceFor = (worst: Breach | undefined): string => {
+  const [first] = worst === undefined ? [] : adviceOf(worst);
+  return [...(first?.steps.slice(0, 1) ?? []), "Acknowledge each finding once it is handled."].join("\n");
+};
+
+export const exposedIn = (dataClasses: readonly string[]): string =>
+  dataClasses.length === 0
+    ? "It is not known what was exposed."
+    : asLine(`Exposed: ${worstFirst(dataClasses).join(", ")}`, maximumDetail);
+
+/** Names of threads. Of several breaches none is one. */
+export const threadsOf = (breaches: readonly Breach[], scanId: number | undefined): string[] => [
+  ...(breaches.length === 1 ? [`breach-${breaches[0]?.id}`] : []),
+  ...(scanId === undefined ? [] : [`scan-${scanId}`]),
+];
+
+/** The websites whose logins a stealer log has. */
+export const stolenFor = (websites: readonly string[] = []): string[] =>
+  websites.length === 0 ? [] : [asLine(`Logins stolen for: ${websites.join(", ")}`, maximumDetail)];
+
+export const linkTo = (dashboardUrl: string | undefined, path: string, label: string): Link | undefined =>
+  dashboardUrl === undefined ? undefined : { label, url: dashboardUrl + path };
+
+export const shown = (count: number): string => count.toLocaleString("en-US");
+
+export const counted = (count: number, one: string, many: string): string =>
+  `${shown(count)} ${count === 1 ? one : many}`;
+
+/** "a data breach", or how many. */
+export const breachesInWords = (count: number): string =>
+  count === 1 ? "a data breach" : `${shown(count)} data breaches`;
+
+/** One line of at most `maximum` characters, without characters that hide or reorder the text around them. */
+export const asLine = (text: string, maximum: number, ifEmpty = "(no text)"): string => {
+  const line = text
+    .toWellFormed()
+    // All format characters except the joiner and non-joiner, which some scripts and emoji need.
+    .replace(/[^\P{Cf}\u200c\u200d]/gu, "")
+    .replace(/[\p{Cc}\s]+/gu, " ")
+    .trim();
+  // Slack refuses empty texts; joiners alone show nothing.
+  if (/^(?:\u200c|\u200d|\s)*$/u.test(line)) return ifEmpty;
+  const characters = [...line];
+  return characters.length <= maximum ? line : `${characters.slice(0, maximum - 1).join("")}…`;
+};
