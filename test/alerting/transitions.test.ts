@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 const nothing = { response: undefined, reached: new Set<string>() };
-const failed = { ...nothing, failure: "HTTP 500", retryAfterSeconds: 1 };
+const failed = { ...nothing, failure: "HTTP 500" };
 const letLeaseEnd = (): void => {
   vi.setSystemTime(Date.now() + 60_000);
 };
@@ -56,9 +56,9 @@ test("an attempt that another one has taken over records nothing", async () => {
   letLeaseEnd();
   const current = await claim(org, await read(), 2);
   const row = await read();
-  for (const next of [{ status: "delivered" }, { status: "not delivered" }] as const)
+  const takenBack = { status: "retrying", redispatchInSeconds: 1, isTakenBack: true } as const;
+  for (const next of [{ status: "delivered" }, { status: "not delivered" }, takenBack] as const)
     expect(await transitions.finish(org, late, next, nothing)).toBe("lost");
-  await transitions.takeBack(org, late, failed);
   expect(await read()).toEqual(row);
   expect(await transitions.finish(org, current, { status: "delivered" }, nothing)).toBe("finished");
 });

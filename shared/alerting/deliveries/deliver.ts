@@ -20,7 +20,7 @@ import type { AttemptResult } from "../senders/outbound.ts";
 import { type Receiver, send } from "../senders/send.ts";
 import { headlineOf } from "../senders/title.ts";
 import { type Delivery, deliveries } from "./delivery.ts";
-import { attemptsLeft, nextAfterFailure } from "./retries.ts";
+import { attemptsLeft, nextAfterFailure, nextAfterThrottling } from "./retries.ts";
 import * as transitions from "./transitions.ts";
 
 export type DeliverSettings = {
@@ -165,22 +165,17 @@ const tellSingles = async (
 
 /** The channel's form. Undefined: it does not open now, and the delivery waits until it does. */
 const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
-  const { org, row, channel, settings, log, logError } = attempt;
+  const { org, row, channel, settings, logError } = attempt;
   try {
     return await open(org, channel);
   } catch (error) {
     const isPassing = error instanceof ChannelKeyUnavailable;
     if (!isPassing && !(error instanceof ChannelNotOpened)) throw error;
-    // It waits as a row. As a message it would come again beside those of the re-dispatch, ever more often.
-    const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
-    const until = new Date(Date.now() + seconds * 1000);
-    const failure = "channel could not be opened";
-    if (Date.now() >= waitsUntil(row, settings))
-      await noteFailing(attempt, { failure, isOperators: true }, true);
-    await transitions.postpone(org, row, until, failure);
     logError(channelNotOpened, error);
-    log("waiting");
-    return undefined;
+    const obstacle = { failure: "channel could not be opened", isOperators: true };
+    if (Date.now() >= waitsUntil(row, settings)) await noteFailing(attempt, obstacle, true);
+    const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
+    return wait(attempt, obstacle, { seconds, isEndless: true });
   }
 };
 
@@ -200,7 +195,7 @@ const address = async (
   const plan = await planMail(owner, row, recipients, { dashboardUrl, logger });
   if (isToOwner && "obstacle" in plan && plan.isForNobody)
     return giveUp(attempt, { failure: "the owner has unsubscribed" });
-  if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan.seconds);
+  if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan);
   return { receiver: { channel: "email", recipients: plan.recipients }, giveBack: plan.giveBack };
 };
 
@@ -240,16 +235,14 @@ const afterFailure = async (
   // What SES did not answer in time it may have taken.
   if (failure !== "timeout") await giveBack(outcome.reached.size);
   // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
-  if (retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld) {
-    await noteFailing(attempt, why);
-    await transitions.takeBack(org, claimed, { ...outcome, failure, retryAfterSeconds });
-    return log("throttled", failure);
-  }
+  const isThrottled = retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld;
   const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
-  const next = nextAfterFailure(left, settings.redispatchSeconds);
+  const next = isThrottled
+    ? nextAfterThrottling(row, retryAfterSeconds)
+    : nextAfterFailure(left, settings.redispatchSeconds);
   await noteFailing(attempt, why, next.status === "not delivered");
   const finished = await transitions.finish(org, claimed, next, { ...outcome, failure });
-  log(next.status, failure);
+  log(isThrottled ? "throttled" : next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {
     await queue.send(
       "delivery-retries",
@@ -282,16 +275,20 @@ const leastFor = async (org: number, { event }: Delivery): Promise<number | unde
 const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: DeliverSettings): number =>
   Date.parse(waitsFrom ?? createdAt) + longestWaitSeconds * 1000;
 
-/** Postpones a delivery that meets an obstacle, or gives it up once it is too old. */
+/** Postpones a delivery that meets an obstacle, or gives it up once it is too old, unless it may wait without end. */
 const wait = async (
   attempt: Attempt,
   obstacle: failing.Failure,
-  seconds = attempt.settings.waitingSeconds,
+  {
+    seconds = attempt.settings.waitingSeconds,
+    isEndless = false,
+  }: { seconds?: number; isEndless?: boolean } = {},
 ): Promise<undefined> => {
   const { org, row, settings, log } = attempt;
   const now = Date.now();
-  const latest = waitsUntil(row, settings);
+  const latest = isEndless ? Infinity : waitsUntil(row, settings);
   if (now >= latest) return giveUp(attempt, obstacle);
+  // It waits as a row. As a message it would come again beside those of the re-dispatch, ever more often.
   const until = new Date(Math.min(now + seconds * 1000, latest));
   await transitions.postpone(org, row, until, obstacle.failure);
   log("waiting", obstacle.failure);

@@ -10,13 +10,13 @@ export const attemptsLeft = ({ attemptLimit = maximumAttempts }: DeliveryRow, at
 
 /**
  * What follows an attempt: the delivery is over, or its next attempt comes as a delayed message
- * (`retryInSeconds`) or with the next dispatch (`redispatchInSeconds`).
+ * (`retryInSeconds`) or with the next dispatch (`redispatchInSeconds`). `isTakenBack`: the attempt does not count.
  */
 export type Next =
   | { status: "delivered" }
   | { status: "not delivered" }
   | { status: "retrying"; retryInSeconds: number }
-  | { status: "retrying"; redispatchInSeconds: number };
+  | { status: "retrying"; redispatchInSeconds: number; isTakenBack?: true };
 
 /**
  * What follows a failed attempt when `left` attempts remain. The attempts of a dispatch are 1 s and 2 s
@@ -35,9 +35,12 @@ export const nextAfterFailure = (left: number, redispatchSeconds: number): Next 
 
 const longestBackoffSeconds = 7_200;
 
-/**
- * Until an attempt that was throttled `throttled` times before is made again, at a random time. (A first scan can create
- * thousands of alerts for a channel that takes one a second.)
- */
-export const backoffSeconds = (throttled: number): number =>
-  Math.random() * Math.min(longestBackoffSeconds, 60 * 2 ** throttled);
+/** What follows an attempt that the receiver throttled: the same attempt at a random time, ever later, because many may wait for one receiver. */
+export const nextAfterThrottling = ({ throttled = 0 }: DeliveryRow, retryAfterSeconds: number): Next => {
+  const backoffSeconds = Math.random() * Math.min(longestBackoffSeconds, 60 * 2 ** throttled);
+  return {
+    status: "retrying",
+    redispatchInSeconds: retryAfterSeconds + backoffSeconds,
+    isTakenBack: true,
+  };
+};

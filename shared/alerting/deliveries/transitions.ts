@@ -6,7 +6,6 @@
  * | --------------- | ------------------------------- | ----------------------------------------------- | ---------- |
  * | `claim`         | waiting, one attempt less       | attempted: counted, leased, due after the lease | deliver    |
  * | `finish`        | attempted by the caller         | delivered; or retrying, due; or not delivered   | deliver    |
- * | `takeBack`      | attempted by the caller         | retrying, not counted, due at a random time     | deliver    |
  * | `postpone`      | waiting, as read                | waiting, due later                              | deliver    |
  * | `giveUp`        | waiting, as read                | not delivered                                   | deliver    |
  * | `replace`       | waiting, as read                | deleted or telling less, beside new deliveries  | deliver    |
@@ -31,7 +30,7 @@ import {
   type Headline,
   type LastResponse,
 } from "./delivery.ts";
-import { attemptsPerDispatch, backoffSeconds, type Next } from "./retries.ts";
+import { attemptsPerDispatch, type Next } from "./retries.ts";
 
 /** What an ended delivery no longer has. */
 const openAttributes = ["lease", "dueShard", "dueAt", "waits"];
@@ -87,10 +86,10 @@ export const claim = async (
 /** What an attempt came to: why it failed, the answer by HTTP, and the fingerprints of addresses that got their copy in it. */
 export type Outcome = { failure?: string; response: LastResponse | undefined; reached: Set<string> };
 
-/** What an attempt without an answer takes away: that of the attempt before. */
-const withoutAnswer = ({ response }: Outcome): string[] => (response === undefined ? ["lastResponse"] : []);
-
-/** Records the result of a claimed attempt. `"lost"`: nothing was written, because the claim no longer holds. */
+/**
+ * Records the result of a claimed attempt, or takes it back: then it is not counted, and the status becomes `retrying`, so that an operator
+ * can send it sooner. `"lost"`: nothing was written, because the claim no longer holds.
+ */
 export const finish = async (
   org: number,
   claimed: ClaimedAttempt,
@@ -99,18 +98,25 @@ export const finish = async (
 ): Promise<"finished" | "lost"> => {
   const { delivery } = claimed;
   const succeeded = (delivery.succeededBefore ?? 0) + (next.status === "delivered" ? 1 : 0);
+  const isTakenBack = "isTakenBack" in next;
+  const attempts = delivery.attempts - (isTakenBack ? 1 : 0);
   const key = deliveries.key(org, delivery.id);
   const { failure, response, reached } = outcome;
   const change: Change = {
     set: {
       status: next.status,
       lastResponse: response,
-      failedAttempts: delivery.attempts - succeeded,
+      ...(isTakenBack && { attempts, throttled: (delivery.throttled ?? 0) + 1 }),
+      failedAttempts: attempts - succeeded,
       failureReason: failure ?? delivery.failureReason,
       dueAt: dueAtOf(next),
     },
     add: { reached },
-    remove: [...(next.status === "retrying" ? ["lease"] : openAttributes), ...withoutAnswer(outcome)],
+    remove: [
+      ...(next.status === "retrying" ? ["lease"] : openAttributes),
+      // Of the attempt before.
+      ...(response === undefined ? ["lastResponse"] : []),
+    ],
     if: isClaimedBy(claimed),
   };
   const update = await table.attempt<unknown>(
@@ -130,35 +136,6 @@ const dueAtOf = (next: Next): string | undefined => {
   if ("retryInSeconds" in next) return secondsAfter(new Date(), next.retryInSeconds + lostAfterSeconds);
   if ("redispatchInSeconds" in next) return secondsAfter(new Date(), next.redispatchInSeconds);
   return undefined;
-};
-
-/**
- * Takes back a claimed attempt that Slack or SES throttled: the attempt is not counted. The status becomes `retrying`,
- * so that an operator can send it sooner.
- */
-export const takeBack = async (
-  org: number,
-  claimed: ClaimedAttempt,
-  outcome: Outcome & { failure: string; retryAfterSeconds: number },
-): Promise<void> => {
-  const { id, attempts, failedAttempts, throttled = 0 } = claimed.delivery;
-  const { failure, response, reached, retryAfterSeconds } = outcome;
-  await table.attempt(
-    table.update(deliveries.key(org, id), {
-      set: {
-        status: "retrying",
-        lastResponse: response,
-        attempts: attempts - 1,
-        failedAttempts: Math.min(failedAttempts, attempts - 1),
-        failureReason: failure,
-        throttled: throttled + 1,
-        dueAt: secondsAfter(new Date(), retryAfterSeconds + backoffSeconds(throttled)),
-      },
-      add: { reached },
-      remove: ["lease", ...withoutAnswer(outcome)],
-      if: isClaimedBy(claimed),
-    }),
-  );
 };
 
 /** Makes a delivery that cannot be attempted now due at `until`. `reason`: what it waits for. */
