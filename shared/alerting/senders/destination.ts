@@ -140,7 +140,7 @@ const findAddresses = async (
   signal: AbortSignal,
 ): Promise<ResolvedAddress[]> => {
   if (host.kind === "address") return [{ address: host.address, family: isIP(host.address) as 4 | 6 }];
-  return exempt ? lookUpOnThisMachine(host.name, signal) : queryNameServers(host.name, signal);
+  return exempt ? lookUpOnThisMachine(host.name) : queryNameServers(host.name, signal);
 };
 
 /** Queries A and AAAA records. Unlike the system's look-up, it can be cancelled and reads no hosts file. */
@@ -164,12 +164,8 @@ const queryNameServers = async (name: string, signal: AbortSignal): Promise<Reso
 };
 
 /** Resolves names of allowed origins such as http://localhost:4000, which only the hosts file knows. */
-const lookUpOnThisMachine = async (name: string, signal: AbortSignal): Promise<ResolvedAddress[]> => {
-  const aborted = new Promise<[]>((resolve) =>
-    signal.addEventListener("abort", () => resolve([]), { once: true }),
-  );
-  const found = dns.lookup(name, { all: true, order: "ipv4first" }).catch(() => []);
-  const addresses = await Promise.race([found, aborted]);
+const lookUpOnThisMachine = async (name: string): Promise<ResolvedAddress[]> => {
+  const addresses = await dns.lookup(name, { all: true, order: "ipv4first" }).catch(() => []);
   return addresses.map(({ address, family }) => ({ address, family: family as 4 | 6 }));
 };
 

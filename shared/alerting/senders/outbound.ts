@@ -34,11 +34,6 @@ export type AttemptResult = (
   | { failure: string; retryAfterSeconds?: number; isFinal?: boolean; isOperators?: boolean }
 ) & { reached?: readonly string[]; response?: Answer };
 
-/**
- * Why a failed response, of which it gets at most 16 KiB of text, makes further attempts useless. Undefined: it does not.
- */
-type FinalReason = (status: number, text: string) => string | undefined;
-
 /** A receiver that asks for a longer pause gets this one. */
 const maximumRetryAfterSeconds = 3_600;
 
@@ -49,54 +44,44 @@ const maximumRetryAfterSeconds = 3_600;
  * A 2xx status means delivered, even if headers behind it are malformed or the body (read up to 16 KiB) fails.
  * Everything else is a `failure`: the function never throws, and it leaves no open socket and no timer.
  */
-export const post = async (input: {
+export const post = async ({
+  url,
+  headers,
+  body,
+  deadlineSeconds = sendTimeoutSeconds,
+  finalStatuses = [],
+}: {
   url: string;
   headers: Record<string, string>;
   body: Buffer | string;
   deadlineSeconds?: number;
-  finalReason?: FinalReason;
+  /** Those that make further attempts useless. */
+  finalStatuses?: readonly number[];
 }): Promise<AttemptResult> => {
-  const { url, deadlineSeconds = sendTimeoutSeconds } = input;
   const deadline = new AbortController();
+  const { signal } = deadline;
   const timer = setTimeout(() => deadline.abort(), deadlineSeconds * 1000);
+  let socket: Socket | undefined;
   try {
     const destination = parseDestination(url);
     if (!destination.ok) return { failure: destination.reason };
-    const resolved = await resolveDestination(destination, { signal: deadline.signal });
+    const resolved = await resolveDestination(destination, { signal });
     if (!resolved.ok) return { failure: resolved.reason };
-    return await send({ ...input, destination, addresses: resolved.addresses, signal: deadline.signal });
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-const send = async (input: {
-  destination: Destination;
-  addresses: ResolvedAddress[];
-  headers: Record<string, string>;
-  body: Buffer | string;
-  signal: AbortSignal;
-  finalReason?: FinalReason;
-}): Promise<AttemptResult> => {
-  const { destination, addresses, headers, body, signal, finalReason } = input;
-  let socket: Socket | undefined;
-  try {
-    socket = await connectTo(destination, addresses, signal);
+    socket = await connectTo(destination, resolved.addresses, signal);
     const { status, message } = await request(socket, destination.url, headers, body);
     const isDelivered = status >= 200 && status < 300;
     // The status alone decides. The body is read so that the receiver can finish writing it, and for people.
-    const isDecided = !isDelivered && finalReason === undefined;
-    const text = await readSome(message, isDecided ? failureBodyMilliseconds : undefined);
+    const text = await readSome(message, isDelivered ? undefined : failureBodyMilliseconds);
     const response = { status, body: shownBody(text, { url: destination.url, headers }) };
     if (isDelivered) return { status, response };
     if (status === 429)
       return { failure: "HTTP 429", retryAfterSeconds: retryAfterOf(message?.headers), response };
-    const reason = finalReason?.(status, text);
-    if (reason !== undefined) return { failure: reason, isFinal: true, response };
-    return { failure: isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}`, response };
+    const failure = isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}`;
+    return { failure, response, ...(finalStatuses.includes(status) && { isFinal: true }) };
   } catch (error) {
     return { failure: signal.aborted ? "timeout" : describeFailure(error) };
   } finally {
+    clearTimeout(timer);
     socket?.destroy();
   }
 };
