@@ -45,14 +45,17 @@ const secretChange = (before: string | undefined, after: string | undefined): st
   return [after === undefined ? "secret removed" : "secret replaced"];
 };
 
-const destinationOf = (form: ChannelForm): unknown[] => {
+/** Where a channel sends to: the field of its config, and what is in it. */
+export const destinationOf = (
+  form: ChannelForm,
+): { field: "recipients" | "webhookUrl" | "url"; value: string | string[] } => {
   switch (form.channel) {
     case "email":
-      return ["email", form.config.recipients];
+      return { field: "recipients", value: form.config.recipients };
     case "slack":
-      return ["slack", form.config.webhookUrl];
+      return { field: "webhookUrl", value: form.config.webhookUrl };
     case "webhook":
-      return ["webhook", form.config.url];
+      return { field: "url", value: form.config.url };
   }
 };
 

@@ -1,5 +1,4 @@
 import type * as z from "zod/mini";
-import { type Change, type Condition, condition } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { EventType } from "../senders/envelope.ts";
@@ -28,6 +27,8 @@ export type Channel = Flags &
   Partial<AlertOptions> & {
     id: number;
     createdAt: string;
+    /** The log entry of the latest change of its settings. Whoever changes them requires that it is as read. */
+    lastChange: number;
     /** ISO 8601; see failing.ts. */
     failingSince?: string;
     /** ISO 8601, exact to the minute; absent before the first delivery. */
@@ -63,31 +64,6 @@ export const optionsOf = (channel: Channel): AlertOptions => {
 /** How a channel is told of the new breaches of a scan. */
 export const groupingIn = (channel: Channel, scanId: number): Grouping =>
   channel.pinned?.scanId === scanId ? channel.pinned.grouping : optionsOf(channel).grouping;
-
-/**
- * The change of a channel that sets these flags, and the form if there is one. With another kind, options whose defaults differ between
- * kinds get the new defaults: a webhook's would name people in Slack. A channel that is enabled, disabled, or gets another
- * destination, no longer counts as failing.
- */
-export const changeOf = (
-  before: Channel,
-  flags: Partial<Flags> & Pick<Channel, "pinned">,
-  form: StoredForm | undefined,
-  hasMoved = false,
-): Change => ({
-  set: { ...flags, ...form },
-  remove: [
-    ...(hasMoved || flags.isEnabled !== undefined ? ["failingSince", "failureToldAt"] : []),
-    ...(form?.channel === "email" ? ["sealed"] : []),
-    ...(form === undefined || form.channel === before.channel ? [] : ["grouping", "sensitive", "tellOwners"]),
-  ],
-});
-
-/** The condition that the form is as it was read. Each sealing gives another text. */
-export const hasFormOf = (row: Channel): Condition =>
-  "sealed" in row
-    ? condition("#sealed = :sealed", { sealed: row.sealed })
-    : condition("#channel = :channel AND #config = :config", { channel: row.channel, config: row.config });
 
 export const get = (org: number, id: number): Promise<Channel | undefined> =>
   table.get(keys.channel(org, id));

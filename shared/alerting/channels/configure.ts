@@ -4,7 +4,7 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import type * as z from "zod/mini";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import { absent, allOf, condition, exists, type Write } from "../../aws/table/condition.ts";
+import { absent, asRead, type Change, condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -14,8 +14,8 @@ import { drawId } from "../../lists/blocks.ts";
 import type { Raised } from "../deliveries/delivery.ts";
 import { parseDestination, resolveDestination } from "../senders/destination.ts";
 import { isUrlPreview, urlPreview } from "../senders/envelope.ts";
-import { flagChanges, formChanges, isOtherDestination, raiseNotice } from "./change-notice.ts";
-import type { Channel, ChannelForm, Flags } from "./channel.ts";
+import { destinationOf, flagChanges, formChanges, isOtherDestination, raiseNotice } from "./change-notice.ts";
+import type { Channel, ChannelForm, Flags, StoredForm } from "./channel.ts";
 import * as channels from "./channel.ts";
 import { type alertConfigPatch, channelConfig } from "./channel-schema.ts";
 import { pinGrouping } from "./options.ts";
@@ -54,7 +54,14 @@ export const create = async (
       refusal: "channelLimitReached",
     },
     {
-      put: { ...keys.channel(org, id), ...flags, ...stored, id, createdAt: slot.createdAt },
+      put: {
+        ...keys.channel(org, id),
+        ...flags,
+        ...stored,
+        id,
+        createdAt: slot.createdAt,
+        lastChange: slot.id,
+      },
       if: absent,
     },
     ...activity.writes(org, slot, {
@@ -87,8 +94,8 @@ export const change = (
     // A patch of flags needs no key, so that a channel whose config does not open can be disabled.
     const concernsForm = patch.channel !== undefined || patch.config !== undefined;
     const before = concernsForm ? await open(org, row) : undefined;
-    const after = before && patchedForm(before, patch);
-    if (before && after && namesDestination(before, patch)) await assertPublic(after, count);
+    const { form: after, namesDestination } = before ? patchedForm(before, patch) : {};
+    if (after && namesDestination) await assertPublic(after, count);
     const { channel: _, config: __, ...named } = patch;
     const flags = changedFlags(row, named);
     const isReconfigured = !isDeepStrictEqual(after, before);
@@ -104,15 +111,8 @@ export const change = (
     await table.transact([
       {
         update: keys.channel(org, id),
-        // Sets only what the patch changes, so that concurrent patches do not undo each other. The condition
-        // requires what is changed to be as it was read: the log and the alerts say what it was before.
-        ...channels.changeOf(row, { ...flags, ...pin?.set }, stored, hasMoved),
-        if: allOf(
-          stored === undefined ? exists : channels.hasFormOf(row),
-          ...Object.keys(flags).map((flag) =>
-            condition(`#${flag} = :${flag}`, { [flag]: row[flag as keyof Flags] }),
-          ),
-        ),
+        ...changeOf(row, { ...flags, ...pin?.set, lastChange: slot.id }, stored, hasMoved),
+        if: asRead({ lastChange: row.lastChange }),
       },
       ...(pin?.checks ?? []),
       ...activity.writes(org, slot, {
@@ -124,6 +124,25 @@ export const change = (
     ]);
     return told.messages;
   });
+
+/**
+ * The change of a channel that sets these values, and the form if there is one. With another kind, options whose defaults differ between
+ * kinds get the new defaults: a webhook's would name people in Slack. A channel that is enabled, disabled, or gets another
+ * destination, no longer counts as failing.
+ */
+const changeOf = (
+  before: Channel,
+  values: Partial<Channel>,
+  form: StoredForm | undefined,
+  hasMoved: boolean,
+): Change => ({
+  set: { ...values, ...form },
+  remove: [
+    ...(hasMoved || values.isEnabled !== undefined ? ["failingSince", "failureToldAt"] : []),
+    ...(form?.channel === "email" ? ["sealed"] : []),
+    ...(form === undefined || form.channel === before.channel ? [] : ["grouping", "sensitive", "tellOwners"]),
+  ],
+});
 
 const changedFlags = (row: Channel, patch: { [Flag in keyof Flags]?: boolean | undefined }): Partial<Flags> =>
   Object.fromEntries(
@@ -139,40 +158,33 @@ const normalized = (form: ChannelForm): ChannelForm => {
   return { channel: "webhook", config: { url, ...(secret !== undefined && secret !== "" && { secret }) } };
 };
 
-/** The channel's kind and config with the patch applied. Refuses `invalidInput` when they do not fit. */
-const patchedForm = (row: ChannelForm, patch: ChannelPatch): ChannelForm => {
-  const kind = patch.channel ?? row.channel;
-  const given = { ...patch.config };
+/**
+ * The channel's kind and config with the patch applied, and whether the patch names a destination. Refuses `invalidInput` when kind and
+ * config do not fit.
+ */
+const patchedForm = (
+  row: ChannelForm,
+  { channel: kind = row.channel, config }: ChannelPatch,
+): { form: ChannelForm; namesDestination: boolean } => {
+  const isOtherKind = kind !== row.channel;
+  const given = { ...config };
   // A client that sends back the preview of the url does not mean to change the url.
-  if (row.channel === "webhook" && kind === "webhook" && given.url === urlPreview(row.config.url))
-    delete given.url;
-  const config = kind === row.channel ? { ...row.config, ...given } : given;
-  const { data, problem } = valid(channelConfig[kind], config);
+  if (!isOtherKind && row.channel === "webhook" && given.url === urlPreview(row.config.url)) delete given.url;
+  const { data, problem } = valid(channelConfig[kind], isOtherKind ? given : { ...row.config, ...given });
   if (problem !== undefined) {
     throw new Refusal("invalidInput", {
       error: `${["config", ...problem.path].join(".")}: ${problem.message}`,
     });
   }
-  return normalized({ channel: kind, config: data } as ChannelForm);
-};
-
-const namesDestination = (
-  row: ChannelForm,
-  { channel = row.channel, config = {} }: ChannelPatch,
-): boolean => {
-  if (channel !== row.channel) return true;
-  if (row.channel === "slack") return config.webhookUrl !== undefined;
-  return row.channel === "webhook" && config.url !== undefined && config.url !== urlPreview(row.config.url);
+  const form = normalized({ channel: kind, config: data } as ChannelForm);
+  return { form, namesDestination: isOtherKind || given[destinationOf(row).field] !== undefined };
 };
 
 /** Refuses `invalidInput` unless the destination is public HTTPS (destination.ts). Each send checks again. */
 const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
-  if (form.channel === "email") return;
-  const [field, url] =
-    form.channel === "slack"
-      ? ["config.webhookUrl", form.config.webhookUrl]
-      : ["config.url", form.config.url];
-  const refuse = (reason: string) => new Refusal("invalidInput", { error: `${field}: ${reason}` });
+  const { field, value: url } = destinationOf(form);
+  if (typeof url !== "string") return;
+  const refuse = (reason: string) => new Refusal("invalidInput", { error: `config.${field}: ${reason}` });
   if (isUrlPreview(url)) throw refuse("is only the preview of a url");
   const destination = parseDestination(url);
   if (!destination.ok) throw refuse(destination.reason);

@@ -38,12 +38,8 @@ export const setOptions = (
     await table.transact([
       {
         update: keys.channel(org, id),
-        set: { ...options, ...pin.set },
-        if: asRead(
-          Object.fromEntries(
-            (["channel", "pinned", ...optionNames] as const).map((name) => [name, channel[name]]),
-          ),
-        ),
+        set: { ...options, ...pin.set, lastChange: slot.id },
+        if: asRead({ lastChange: channel.lastChange }),
       },
       ...pin.checks,
       ...activity.writes(org, slot, {

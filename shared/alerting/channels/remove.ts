@@ -1,17 +1,16 @@
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import { condition } from "../../aws/table/condition.ts";
+import { asRead } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
-import { removalLeaseSeconds, secondsAfter } from "../../contract/alert-timing.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Raised } from "../deliveries/delivery.ts";
 import { raiseNotice } from "./change-notice.ts";
 import * as channels from "./channel.ts";
 
 /**
- * Removes a channel and leaves a row that makes the sweep delete its delivery history (history.ts). A
+ * Removes a channel and leaves a row that makes the sweep delete its delivery history (history.ts), which nobody can read any more. A
  * delivery that is created concurrently is deleted by its worker, which finds no channel. Gives the messages
  * of the alerts to the other channels. Refuses `channelNotFound`.
  */
@@ -22,23 +21,18 @@ export const remove = (org: number, id: number, actor: Actor): Promise<Raised["m
     if (before === undefined) throw new Refusal("channelNotFound");
     const slot = await activity.slot(org);
     const others = all.filter((channel) => channel !== before);
-    const { isEnabled, notifyOnNewBreach } = before;
     const told = await raiseNotice(org, { before, after: undefined, isMoved: false, others });
     await table.transact([
       {
         delete: keys.channel(org, id),
-        // What the alerts say depends on these; a channel that is gone has neither.
-        if: condition("#isEnabled = :isEnabled AND #notifyOnNewBreach = :notifyOnNewBreach", {
-          isEnabled,
-          notifyOnNewBreach,
-        }),
+        if: asRead({ lastChange: before.lastChange }),
       },
       { update: keys.channelCount(org), add: { channels: -1 } },
       {
         put: {
           ...keys.channelRemoval(org, id),
           dueShard: dueShard("CHANNEL-REMOVAL", id),
-          dueAt: secondsAfter(new Date(), removalLeaseSeconds),
+          dueAt: slot.createdAt,
         },
       },
       ...activity.writes(org, slot, {

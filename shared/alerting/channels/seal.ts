@@ -3,6 +3,7 @@
  * What is sealed opens in the row of its organization, channel and kind alone.
  */
 import { decrypt, encrypt } from "../../access/keys/encryption.ts";
+import { asRead } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -97,12 +98,7 @@ const sealOne = (org: number, id: number): Promise<boolean> =>
     if (channel === undefined || channel.channel === "email") return false;
     if (channel.sealed.startsWith(`${format}.${(await sealingKey()).id}.`)) return false;
     const stored = await seal(org, id, await open(org, channel));
-    await table.transact([
-      {
-        update: keys.channel(org, id),
-        ...channels.changeOf(channel, {}, stored),
-        if: channels.hasFormOf(channel),
-      },
-    ]);
+    const update = keys.channel(org, id);
+    await table.transact([{ update, set: stored, if: asRead({ sealed: channel.sealed }) }]);
     return true;
   });

@@ -11,6 +11,7 @@ import type { Found } from "../gathering/early.ts";
 export const ownersChannel: channels.Channel = {
   id: 0,
   createdAt: "",
+  lastChange: 0,
   channel: "email",
   config: { recipients: [] },
   isEnabled: true,
