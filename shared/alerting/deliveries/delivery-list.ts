@@ -171,14 +171,10 @@ const pageOfStatus = async (
     groupKey: deliveries.groupKeyOf({ channelId }),
     status,
   });
-  const ids: number[] = [];
-  for await (const rows of deliveries.membersOf(org, blocks, { where, project: ["id"] }))
-    ids.push(...rows.map(({ id }) => id));
-  const rows = await deliveries.getMany(org, ids.reverse().slice(offset, offset + limit));
-  return {
-    rows: rows.filter((row) => row !== undefined && row.status === status) as Shown[],
-    total: ids.length,
-  };
+  const all: Shown[] = [];
+  const project = ["id", ...shownAttributes];
+  for await (const rows of deliveries.membersOf(org, blocks, { where, project })) all.push(...rows);
+  return { rows: all.reverse().slice(offset, offset + limit), total: all.length };
 };
 
 /** The channels, newest first, with their options and how their deliveries fare. */

@@ -6,6 +6,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { allOf, asRead, condition, exists } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
 import { tokenPattern } from "./recipient-schema.ts";
 
 export type Recipient = {
@@ -100,20 +101,17 @@ const read = (token: string): { org: number; key: Key; secret: string } | undefi
 const isSame = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
-/** Notes what the recipient of this link wants. False: no link has this token. */
+/** Notes what the recipient of this link wants. Refuses `recipientLinkInvalid` when no link has this token. */
 export const setConsent = async (
   token: string,
   consent: NonNullable<Recipient["consent"]>,
-): Promise<boolean> => {
+): Promise<{ success: true }> => {
   const link = read(token);
-  if (link === undefined) return false;
-  const { written } = await table.attempt(
-    table.update(link.key, {
-      set: { consent },
-      if: condition("#secret = :secret", { secret: link.secret }),
-    }),
-  );
-  return written;
+  if (link === undefined) throw new Refusal("recipientLinkInvalid");
+  const isIts = condition("#secret = :secret", { secret: link.secret });
+  const { written } = await table.attempt(table.update(link.key, { set: { consent }, if: isIts }));
+  if (!written) throw new Refusal("recipientLinkInvalid");
+  return { success: true };
 };
 
 const maximumAsked = 3;
