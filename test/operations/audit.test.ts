@@ -93,8 +93,6 @@ test("an undamaged organization has no differences, and all its rows are read", 
     findings: { rows: (await findingsOf(org)).length },
     scans: { rows: 3 },
     deliveries: { rows: deliveries.sum(await deliveries.directory(org)) },
-    domains: { rows: 1 },
-    channels: { rows: 1 },
   });
   expect(report.checked.activity?.rows).toBe(entries.sum(await entries.directory(org)));
 });
@@ -332,6 +330,19 @@ describe("damage that cannot be repaired is reported:", () => {
     }
   });
 
+  test("two e-mails of one address, until one of them is removed", async () => {
+    const [one] = (await rowsOf(org, emails)) as [Email];
+    await table.remove(keys.address(org, one.email));
+    const second = await monitored.add(org, { email: one.email, domainId }, administrator);
+    const left = async () =>
+      (await audit(org, { repair: true })).differences.map(({ id, advice }) => ({ id, advice }));
+    const advice = `If e-mail ${second} has the same address, remove one of the two.`;
+    expect(await left()).toEqual([{ id: one.id, advice }]);
+    await removals.remove(org, second, administrator);
+    expect(await left()).toEqual([{ id: one.id, advice: undefined }]);
+    expect(await table.get(keys.address(org, one.email))).toMatchObject({ emailId: one.id });
+  });
+
   test("an e-mail whose domain is not there", async () => {
     const row = (await rowsOf(org, emails))[0] as Email;
     const from = emails.groupOf(row);
@@ -345,12 +356,14 @@ describe("damage that cannot be repaired is reported:", () => {
   });
 });
 
-test("a report holds no address and no secret", async () => {
+test("a report holds no address, no name and no secret", async () => {
+  await assign(org, await emailOf("user1"), { ownerName: "Grace Hopper" }, administrator);
+  await table.remove(keys.ownerWord(org, "hopper", await emailOf("user1")));
   const rows = await rowsOf(org, emails);
   for (const row of rows) await damage(emails.key(org, row.id), { add: { unacknowledged: 1 } });
   for (const row of rows) await table.remove(keys.address(org, row.email));
   await table.remove(keys.domainName(org, domain));
   const report = await audit(org, { repair: true });
-  expect(report.repairedCount).toBe(2 * rows.length + 1);
-  expect(JSON.stringify(report)).not.toMatch(/@|acme\.example|127\.0\.0\.1/);
+  expect(report.repairedCount).toBe(2 * rows.length + 2);
+  expect(JSON.stringify(report)).not.toMatch(/@|acme\.example|127\.0\.0\.1|hopper/i);
 });

@@ -24,8 +24,7 @@ export const checkCommand: Commands = {
 const printReport = (report: Report): string => {
   const { checked, differences, differenceCount, repairedCount, unsettled } = report;
   const lines = Object.entries(checked).map(
-    ([kind, { rows, blocks }]) =>
-      `${kind.padEnd(16)}  ${String(rows).padStart(9)} rows${blocks === null ? "" : ` in ${blocks} blocks`}`,
+    ([kind, { rows, blocks }]) => `${kind.padEnd(16)}  ${String(rows).padStart(9)} rows in ${blocks} blocks`,
   );
   for (const { kind, id, says, repaired, advice } of differences) {
     lines.push(`${repaired ? "repaired" : "differs"}: ${kind} ${id}: ${says}${advice ? `. ${advice}` : ""}`);

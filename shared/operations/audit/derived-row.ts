@@ -1,11 +1,10 @@
 /** Rows that can be computed from other rows: how they differ from what they must hold, and how they are repaired. */
 import { allOf, asRead, exists, type Item, type Write } from "../../aws/table/condition.ts";
 import type { Key } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
 import type { Problem, Subject } from "./inspector.ts";
 
 /** What other rows say about a row. */
-export type Derived = {
+type Derived = {
   key: Key;
   /** As it was read, before the rows that it follows from. */
   row: object | undefined;
@@ -20,16 +19,18 @@ export type Derived = {
   given?: readonly Write[];
   /** Default: what each wrong attribute is and should be. */
   says?: string;
+  /** As of a problem. Default: what the row said of the wrong attributes, and of those that it relies on. */
+  seen?: string;
 };
 
 /** Wrong attributes that one repair corrects: an expression may have 4 KB. The next reading finds the others. */
 const maximumPerRepair = 50;
 
 /** What is wrong with a row; nothing if it holds what it must. */
-export const compare = async (
+export const compare = (
   subject: Subject,
-  { key, row, holds, reliesOn = [], given = [], says }: Derived,
-): Promise<Problem[]> => {
+  { key, row, holds, reliesOn = [], given = [], says, seen }: Derived,
+): Problem[] => {
   const should: Item = holds === "no row" ? Object.fromEntries(attributesOf(row)) : holds;
   const differing = Object.keys(should).filter(
     (name) => holds === "no row" || !isSame(valueAt(row, name), should[name]),
@@ -38,8 +39,6 @@ export const compare = async (
   // A row that is not there gets its zeros too.
   const wrong = (row === undefined ? Object.keys(should) : differing).slice(0, maximumPerRepair);
   const before = Object.fromEntries([...wrong, ...reliesOn].map((name) => [name, valueAt(row, name)]));
-  const now = await table.get(key);
-  const isUnchanged = Object.keys(before).every((name) => isSame(valueAt(now, name), before[name]));
   const texts = wrong.map((name) => `${name} is ${textOf(before[name])}, should be ${textOf(should[name])}`);
   const unchanged = allOf(row && exists, asRead(before));
   const correction: Write =
@@ -56,7 +55,8 @@ export const compare = async (
     {
       ...subject,
       topic: `${key.pk} ${key.sk}`,
-      says: isUnchanged ? (says ?? texts.join("; ")) : undefined,
+      says: says ?? texts.join("; "),
+      seen: seen ?? Object.values(before).map(textOf).join(),
       repair: () => [correction, ...given],
     },
   ];
@@ -80,7 +80,7 @@ const textOf = (value: unknown): string => {
 type Due = { key: Key; row: { dueAt?: string }; shard: string | undefined; reliesOn?: readonly string[] };
 
 /** What is to be done must be in its shard of the due index; what is over (no shard) must not be in it. */
-export const compareDue = (subject: Subject, { shard, ...derived }: Due): Promise<Problem[]> =>
+export const compareDue = (subject: Subject, { shard, ...derived }: Due): Problem[] =>
   compare(
     subject,
     shard === undefined

@@ -12,8 +12,10 @@ export type Subject = { kind: string; id: number };
 export type Problem = Subject & {
   /** Tells problems of one subject apart. */
   topic: string;
-  /** What is wrong, with ids and counts only. Undefined: the rows have changed between two reads, which proves nothing. */
-  says: string | undefined;
+  /** What is wrong, with ids and counts only. */
+  says: string;
+  /** What the row said that the problem follows from: if that changes between two readings, they prove nothing. */
+  seen?: string;
   /** Gives a transaction whose conditions hold if the rows are still as they were read. */
   repair?: () => Write[] | Promise<Write[]>;
   /** What a person can do where there is no repair. */
@@ -24,7 +26,7 @@ export type Problem = Subject & {
 export type Difference = Subject & { says: string; repaired: boolean; advice?: string };
 
 /** Reads rows afresh and gives what is wrong with them. */
-export type Comparison = () => Promise<Problem[]>;
+type Comparison = () => Promise<Problem[]>;
 
 /** How many readings in a row must show the same problem before it is reported. */
 const equalReadings = 3;
@@ -58,9 +60,9 @@ export class Inspector {
   /** Reports what is wrong and, if that is wanted, repairs it. Gives what is still wrong. */
   async check(comparison: Comparison): Promise<Problem[]> {
     const repaired = new Map<string, Problem>();
-    let problems = await settled(comparison);
+    let { shown, changing } = await readings(comparison);
     for (let repairs = 0; this.#repairs && repairs < maximumRepairs; repairs++) {
-      const repairable = problems.filter(({ says, repair }) => says !== undefined && repair !== undefined);
+      const repairable = shown.filter(({ repair }) => repair !== undefined);
       if (repairable.length === 0) break;
       for (const problem of repairable) {
         const writes = (await problem.repair?.()) ?? [];
@@ -69,18 +71,17 @@ export class Inspector {
         const identity = identityOf(problem);
         if (written && !repaired.has(identity)) repaired.set(identity, problem);
       }
-      problems = await settled(comparison);
+      ({ shown, changing } = await readings(comparison));
     }
-    for (const problem of problems) {
-      repaired.delete(identityOf(problem));
-      if (problem.says === undefined) this.unsettled.push({ kind: problem.kind, id: problem.id });
-      else this.#report(problem, false);
-    }
+    const left = [...shown, ...changing];
+    for (const problem of left) repaired.delete(identityOf(problem));
+    for (const { kind, id } of changing) this.unsettled.push({ kind, id });
+    for (const problem of shown) this.#report(problem, false);
     for (const problem of repaired.values()) this.#report(problem, true);
-    return problems;
+    return left;
   }
 
-  #report({ kind, id, says = "", advice }: Problem, repaired: boolean): void {
+  #report({ kind, id, says, advice }: Problem, repaired: boolean): void {
     this.differenceCount++;
     if (repaired) this.repairedCount++;
     if (this.differences.length >= maximumListed) return;
@@ -89,24 +90,24 @@ export class Inspector {
   }
 }
 
-/** The problems that all readings show; those that each reading shows differently say nothing. */
-const settled = async (comparison: Comparison): Promise<Problem[]> => {
-  let suspects: { problem: Problem; equal: number }[] | undefined;
-  for (let reading = 0; ; reading++) {
+/** The problems that several readings in a row have shown, and those that changed from reading to reading. */
+const readings = async (comparison: Comparison): Promise<{ shown: Problem[]; changing: Problem[] }> => {
+  // What is damaged shows in the first reading.
+  let suspects = (await comparison()).map((problem) => ({ problem, equal: 1 }));
+  for (let reading = 0; reading < maximumReadings; reading++) {
+    if (suspects.every(({ equal }) => equal >= equalReadings)) break;
+    await setTimeout(pauseMilliseconds(reading));
     const found = new Map((await comparison()).map((problem) => [identityOf(problem), problem]));
-    // What is damaged shows in the first reading.
-    suspects ??= [...found.values()].map((problem) => ({ problem, equal: 0 }));
     suspects = suspects.flatMap(({ problem, equal }) => {
       const again = found.get(identityOf(problem));
       if (again === undefined) return [];
-      if (again.says === undefined) return [{ problem: again, equal: 0 }];
-      return [{ problem: again, equal: again.says === problem.says ? equal + 1 : 1 }];
+      const isEqual = again.says === problem.says && again.seen === problem.seen;
+      return [{ problem: again, equal: isEqual ? equal + 1 : 1 }];
     });
-    if (suspects.every(({ equal }) => equal >= equalReadings)) break;
-    if (reading === maximumReadings) break;
-    await setTimeout(pauseMilliseconds(reading));
   }
-  return suspects.map(({ problem, equal }) =>
-    equal >= equalReadings ? problem : { ...problem, says: undefined },
+  const { shown = [], changing = [] } = Object.groupBy(suspects, ({ equal }) =>
+    equal >= equalReadings ? "shown" : "changing",
   );
+  const problemsOf = (some: typeof suspects) => some.map(({ problem }) => problem);
+  return { shown: problemsOf(shown), changing: problemsOf(changing) };
 };

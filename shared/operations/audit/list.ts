@@ -48,7 +48,7 @@ export const auditList = async <M extends Member>(
       members = await list.members(org, block);
       // Whoever writes a member counts it in the same transaction.
       const derived = { key, row, holds: directoryRow(row, members, latest), reliesOn: ["writes"] };
-      return [...(await compare(subject, derived)), ...(await problemsOf(members))];
+      return [...compare(subject, derived), ...(await problemsOf(members))];
     });
     if (left.some((problem) => problem.kind === subject.kind)) audited.isRight = false;
     for (const { createdAt } of members) if (createdAt > latest) latest = createdAt;
@@ -130,7 +130,7 @@ const compareHead = async (org: number, kind: ListKind, used: Used): Promise<Pro
   const head = await table.get<Head>(key);
   const counter = await table.get<{ value: number }>(keys.counter(kind));
   const drawn = counter?.value ?? 0;
-  const drawnProblems = await compare(subject, {
+  const drawnProblems = compare(subject, {
     key: keys.counter(kind),
     row: counter,
     holds: { value: Math.max(drawn, used.blocks) },

@@ -1,11 +1,12 @@
 /** Locks, and the work in progress that holds them. */
-import { condition, type Item, type Write } from "../../aws/table/condition.ts";
+import { asRead, type Item, type Write } from "../../aws/table/condition.ts";
 import { type DueKind, dueShard, type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { announcement, outdatedBreaches } from "../../findings/acknowledgements/follow.ts";
 import {
   type AcknowledgementLock,
   type AcknowledgementRow,
+  lockKeyOf,
   newLock,
   purposeOf,
 } from "../../findings/acknowledgements/record.ts";
@@ -16,37 +17,40 @@ import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
 import { isOpen } from "./members.ts";
 
+type Lock = Item & { dueAt?: string };
+
 type Work = {
   kind: string;
   due: DueKind;
   key: Key;
-  lock: ({ id: number } & Item) | undefined;
+  lock: Lock | undefined;
+  /** What the lock names. Undefined: it waits for work. */
+  holder: number | undefined;
   /** What is in progress, by id: the check, for a transaction, that it still is. */
   inProgress: ReadonlyMap<number, Write>;
   newLock: (id: number) => Item;
 };
 
 /** A lock must name work in progress and be due; work in progress must have the lock, with which the sweep finds it. */
-const compareLock = async (org: number, work: Work): Promise<Problem[]> => {
-  const { kind, due, key, lock, inProgress, newLock } = work;
+const compareLock = (org: number, { kind, due, key, lock, holder, inProgress, newLock }: Work): Problem[] => {
   const subject = { kind: `${kind} lock`, id: org };
-  const { id: holder, ...row } = lock ?? {};
-  const problems: Problem[] = [];
-  if (lock !== undefined && !inProgress.has(lock.id)) {
+  const compareRow = (row: Lock): Problem[] => {
     const says = `it names ${kind} ${holder}, which is not in progress`;
-    problems.push(...(await compare(subject, { key, row, holds: "no row", says })));
-  } else if (lock !== undefined) {
-    problems.push(...(await compareDue(subject, { key, row, shard: dueShard(due, org) })));
-  }
-  for (const [id, isInProgress] of inProgress) {
-    if (id === holder) continue;
-    const says = "it is in progress without the lock";
-    const advice = `Repair again when ${kind} ${holder}, which has the lock, is over.`;
-    const created = { key, row: undefined, holds: newLock(id), given: [isInProgress], says };
-    if (lock === undefined) problems.push(...(await compare({ kind, id }, created)));
-    else problems.push({ kind, id, topic: "lock", says, advice });
-  }
-  return problems;
+    return holder === undefined || inProgress.has(holder)
+      ? compareDue(subject, { key, row, shard: dueShard(due, org) })
+      : compare(subject, { key, row, holds: "no row", says });
+  };
+  const unlocked = [...inProgress].filter(([id]) => id !== holder);
+  return [
+    ...(lock === undefined ? [] : compareRow(lock)),
+    ...unlocked.flatMap(([id, isInProgress]) => {
+      const says = "it is in progress without the lock";
+      const advice = `Repair again when ${kind} ${holder}, which has the lock, is over.`;
+      return lock === undefined
+        ? compare({ kind, id }, { key, row: lock, holds: newLock(id), given: [isInProgress], says })
+        : [{ kind, id, topic: "lock", says, advice }];
+    }),
+  ];
 };
 
 /** `openScans`: ids of scans that were in progress. */
@@ -59,12 +63,10 @@ export const compareScanLock = async (org: number, openScans: readonly number[])
     kind: "scan",
     due: "SCAN",
     key,
-    lock: lock && { ...lock, id: lock.scanId },
+    lock,
+    holder: lock?.scanId,
     inProgress: new Map(
-      rows.map(({ id, group }) => [
-        id,
-        { check: scans.key(org, id), if: condition("#group = :group", { group }) },
-      ]),
+      rows.map(({ id, group }) => [id, { check: scans.key(org, id), if: asRead({ group }) }]),
     ),
     newLock: (scanId) => newScanLock(org, scanId, new Date().toISOString()),
   });
@@ -72,46 +74,26 @@ export const compareScanLock = async (org: number, openScans: readonly number[])
 
 /** Requests to change many findings. */
 export const compareAcknowledgements = async (org: number): Promise<Problem[]> => {
-  const all = await Promise.all(
-    [keys.acknowledgementLock(org), keys.severityLock(org)].map((key) =>
-      table.get<Partial<AcknowledgementLock> & Item & { dueAt?: string }>(key),
-    ),
-  );
-  const [ofPeople, ofService] = all;
+  const lockKeys = [keys.acknowledgementLock(org), keys.severityLock(org)];
+  const locks = await Promise.all(lockKeys.map((key) => table.get<Lock & Partial<AcknowledgementLock>>(key)));
   const rows = await table.query<AcknowledgementRow>({ pk: keys.acknowledgement(org, 0).pk });
   const running = rows.filter(({ status }) => status === "running");
-  const compareLockOf = (key: Key, lock: (typeof all)[number], wanted: readonly AcknowledgementRow[]) =>
+  return lockKeys.flatMap((key, at) =>
     compareLock(org, {
       kind: "acknowledgement",
       due: "ACKNOWLEDGEMENT",
       key,
-      lock: lock && { ...lock, id: lock.acknowledgementId ?? 0 },
+      lock: locks[at],
+      holder: locks[at]?.acknowledgementId,
       inProgress: new Map(
-        wanted.map(({ id, status }) => [
-          id,
-          { check: keys.acknowledgement(org, id), if: condition("#status = :status", { status }) },
-        ]),
+        running
+          .filter((row) => lockKeyOf(org, purposeOf(row)).sk === key.sk)
+          .map(({ id, status }) => [id, { check: keys.acknowledgement(org, id), if: asRead({ status }) }]),
       ),
       // It starts over: findings that it has changed already are changed and counted again.
       newLock: (id) => newLock(org, id),
-    });
-  const key = keys.severityLock(org);
-  const following = running.filter((row) => purposeOf(row) === "follow");
-  // Without a request it says that the severities have to be compared.
-  const isWaiting = ofService !== undefined && ofService.acknowledgementId === undefined;
-  return [
-    ...(await compareLockOf(
-      keys.acknowledgementLock(org),
-      ofPeople,
-      running.filter((row) => purposeOf(row) !== "follow"),
-    )),
-    ...(isWaiting
-      ? await compareDue(
-          { kind: "severity lock", id: org },
-          { key, row: ofService, shard: dueShard("ACKNOWLEDGEMENT", org) },
-        )
-      : await compareLockOf(key, ofService, following)),
-  ];
+    }),
+  );
 };
 
 /** Findings must have the severity of their breach, unless something is due that changes it. */

@@ -4,8 +4,6 @@ import { absent, asRead, condition, exists } from "../../aws/table/condition.ts"
 import { breachPartition, dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { type FindingRecord, findings } from "../../findings/record.ts";
-import type { countedList, Member } from "../../lists/counted-list.ts";
-import type { GroupFields } from "../../lists/group-key.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails, openAttributes, openDifferences } from "../../monitoring/emails/record.ts";
 import { ownerWordRows } from "../../monitoring/emails/search.ts";
@@ -13,65 +11,39 @@ import * as teams from "../../monitoring/teams/team.ts";
 import { scans } from "../../scanning/record.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
-import { compareNames } from "./names.ts";
 
 /** Gives what is wrong with the members of a block. */
 type MembersComparison<M> = (members: readonly M[]) => Promise<Problem[]>;
 
-const forEach = async <M>(
-  members: readonly M[],
-  problemsOf: (member: M) => Promise<Problem[]>,
-): Promise<Problem[]> => (await Promise.all(members.map(problemsOf))).flat();
-
 const byId = <M extends { id: number }>(rows: readonly (M | undefined)[]): Map<number, M> =>
   new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row]])));
-
-/** A member must be counted in the group that its row tells. `reads`: attributes that tell it. */
-const compareGroup = <G extends GroupFields, T extends object>(
-  list: ReturnType<typeof countedList<G, T>>,
-  { org, kind }: { org: number; kind: string },
-  row: Member<T>,
-  to: G,
-  reads: readonly (keyof T & string)[],
-): Problem[] => {
-  const should = list.groupKeyOf(to);
-  if (should === row.group) return [];
-  const unchanged = asRead(Object.fromEntries(reads.map((name) => [name, row[name]])));
-  return [
-    {
-      kind,
-      id: row.id,
-      topic: "group",
-      says: `it is counted under ${row.group}, should be under ${should}`,
-      repair: () =>
-        list.writes(org, [list.change(org, row.id, { from: list.groupOf(row), to, if: unchanged })]),
-    },
-  ];
-};
 
 export const findingsOf =
   (org: number): MembersComparison<FindingRecord> =>
   async (members) => {
-    const scanIds = new Set(members.flatMap((row) => findings.groupOf(row).scanId ?? []));
-    const ofScans = byId(await scans.getMany(org, [...scanIds]));
     const holders = byId(await emails.getMany(org, [...new Set(members.map(({ emailId }) => emailId))]));
-    return forEach(members, async (row) => {
+    const problems = members.map(async (row) => {
       const { id, breachId, emailId } = row;
-      const group = findings.groupOf(row);
-      const to = {
-        ...group,
-        scanId: ofScans.has(group.scanId ?? 0) ? group.scanId : null,
-        acknowledged: row.acknowledgment !== undefined,
-      };
       const holds = { breachPartition: breachPartition(org, breachId) };
       const holder = holders.get(emailId);
       return [
-        ...compareGroup(findings, { org, kind: "finding" }, row, to, ["acknowledgment"]),
-        ...(await compare({ kind: "finding", id }, { key: findings.key(org, id), row, holds })),
+        ...compareState(org, row),
+        ...compare({ kind: "finding", id }, { key: findings.key(org, id), row, holds }),
         ...(holder?.findings[breachId] === id ? [] : await compareHolder(org, row, holder)),
       ];
     });
+    return (await Promise.all(problems)).flat();
   };
+
+/** A finding with an acknowledgment must be counted as acknowledged, and no other. */
+const compareState = (org: number, { id, group, acknowledgment }: FindingRecord): Problem[] => {
+  const from = findings.groupOf({ group });
+  const to = { ...from, acknowledged: acknowledgment !== undefined };
+  if (to.acknowledged === from.acknowledged) return [];
+  const says = `it is counted under ${group}, should be under ${findings.groupKeyOf(to)}`;
+  const change = findings.change(org, id, { from, to, if: asRead({ acknowledgment }) });
+  return [{ kind: "finding", id, topic: "group", says, repair: () => findings.writes(org, [change]) }];
+};
 
 /** A finding that its e-mail does not hold must be held by the removal of its e-mail, which deletes it. */
 const compareHolder = async (
@@ -117,13 +89,16 @@ const compareHolder = async (
   return [{ ...problem, says: `e-mail ${emailId} does not hold it`, repair: () => [hold, unchanged] }];
 };
 
-export const emailsOf = async (org: number): Promise<MembersComparison<Email>> => {
-  const domainIds = new Set((await domains.list(org)).map(({ id }) => id));
-  const teamIds = new Set((await teams.everyTeam(org)).map(({ id }) => id));
-  return async (members) => {
-    const ids = members.flatMap((row) => Object.values(row.findings));
-    const named = byId(await findings.getMany(org, ids));
-    const summaries = await forEach(members, (row) =>
+export const emailsOf =
+  (org: number): MembersComparison<Email> =>
+  async (members) => {
+    const named = byId(
+      await findings.getMany(
+        org,
+        members.flatMap((row) => Object.values(row.findings)),
+      ),
+    );
+    const summaries = members.map((row) =>
       compare(
         { kind: "e-mail", id: row.id },
         {
@@ -134,15 +109,12 @@ export const emailsOf = async (org: number): Promise<MembersComparison<Email>> =
         },
       ),
     );
-    const owners = await forEach(members, async (row) => {
-      const { domainId, teamId } = emails.groupOf(row);
-      const isOwned = domainIds.has(domainId) && (teamId === null || teamIds.has(teamId));
-      return isOwned ? [] : compareOwners(org, row);
-    });
-    const found = await Promise.all([compareAddresses(org, members), compareOwnerWords(org, members)]);
-    return [...summaries, ...owners, ...found.flat()];
+    return [
+      ...summaries.flat(),
+      ...(await compareOwners(org, members)),
+      ...(await compareRowsToFindBy(org, members)),
+    ];
   };
-};
 
 const later = (one: string | undefined, other: string): string =>
   one === undefined || other > one ? other : one;
@@ -166,52 +138,48 @@ const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
   };
 };
 
-/** The row that makes an address unique must name the e-mail of this address. */
-const compareAddresses = async (org: number, members: readonly Email[]): Promise<Problem[]> => {
-  const rows = await table.getMany<{ emailId: number }>(members.map((row) => keys.address(org, row.email)));
-  const elsewhere = rows.flatMap((row, at) => (row && row.emailId !== members[at]?.id ? row.emailId : []));
-  const all = [...members, ...byId(await emails.getMany(org, elsewhere)).values()];
-  return compareNames(org, "e-mail", {
-    claims: all.map((row) => ({
-      id: row.id,
-      name: row.email,
-      isThere: { check: emails.key(org, row.id), if: exists },
-      also: { domainId: emails.groupOf(row).domainId },
-    })),
-    rows: new Map(members.map(({ email }, at) => [email, rows[at]])),
-    keyOf: (email) => keys.address(org, email),
-    attribute: "emailId",
+/** The row that makes an address unique, and those of the words of an owner's name, must lead to the e-mail. */
+const compareRowsToFindBy = async (org: number, members: readonly Email[]): Promise<Problem[]> => {
+  const expected = members.flatMap((row) => {
+    const { domainId } = emails.groupOf(row);
+    const ofAddress = { ...keys.address(org, row.email), emailId: row.id, domainId };
+    return [ofAddress, ...ownerWordRows(org, { ...row, domainId })].map((found) => ({ row, found }));
   });
-};
-
-/** The words of an owner's name must lead to the e-mail. */
-const compareOwnerWords = async (org: number, members: readonly Email[]): Promise<Problem[]> => {
-  const named = members.filter(({ ownerName }) => ownerName !== null);
-  const expected = named.flatMap((row) =>
-    ownerWordRows(org, { ...row, domainId: emails.groupOf(row).domainId }).map((word) => ({ row, word })),
-  );
-  const rows = await table.getMany(expected.map(({ word }) => word));
-  const problems = expected.map(({ row, word: { pk, sk, ...holds } }, at) => {
-    const given = [{ check: emails.key(org, row.id), if: asRead({ ownerName: row.ownerName }) }];
-    return compare({ kind: "e-mail", id: row.id }, { key: { pk, sk }, row: rows[at], holds, given });
+  const rows = await table.getMany<{ emailId: number }>(expected.map(({ found }) => found));
+  return expected.flatMap(({ row: { id, email, ownerName }, found: { pk, sk, ...holds } }, at) => {
+    const subject = { kind: "e-mail", id };
+    const isThere = { check: emails.key(org, id), if: asRead({ email, ownerName }) };
+    const derived = { key: { pk, sk }, row: rows[at], holds };
+    const other = rows[at]?.emailId ?? id;
+    if (other === id) {
+      // Not what the row says: names and words of owners are in no report.
+      const says = "a row by which it is found is missing or wrong";
+      return compare(subject, { ...derived, given: [isThere], says });
+    }
+    // The repair fails while the other e-mail has the address too.
+    const isFree = condition("attribute_not_exists(#pk) OR #email <> :email", { email });
+    const given = [isThere, { check: emails.key(org, other), if: isFree }];
+    const says = `a row by which it is found names e-mail ${other}`;
+    const advice = `If e-mail ${other} has the same address, remove one of the two.`;
+    return compare(subject, { ...derived, given, says }).map((problem) => ({ ...problem, advice }));
   });
-  return (await Promise.all(problems)).flat();
 };
 
 /** An e-mail's domain must exist, and its team if it has one. */
-const compareOwners = async (org: number, row: Email): Promise<Problem[]> => {
-  const { domainId, teamId } = emails.groupOf(row);
-  const [domain, team, now] = await Promise.all([
-    domains.get(org, domainId),
-    teamId === null ? undefined : table.get(keys.team(org, teamId)),
-    emails.get(org, row.id),
-  ]);
-  const isTeamLost = teamId !== null && team === undefined;
-  if (now === undefined || (domain !== undefined && !isTeamLost)) return [];
-  const says =
-    domain === undefined ? `its domain ${domainId} is not there` : `its team ${teamId} is not there`;
+const compareOwners = async (org: number, members: readonly Email[]): Promise<Problem[]> => {
+  const [allDomains, allTeams] = await Promise.all([domains.list(org), teams.everyTeam(org)]);
+  const [domainIds, teamIds] = [byId(allDomains), byId(allTeams)];
   const advice = "Restore the missing row from a backup of the table, or remove the e-mail.";
-  return [{ kind: "e-mail", id: row.id, topic: "owners", says, advice }];
+  return members.flatMap((row) => {
+    const { domainId, teamId } = emails.groupOf(row);
+    const missing = [
+      ...(domainIds.has(domainId) ? [] : [`domain ${domainId}`]),
+      ...(teamId === null || teamIds.has(teamId) ? [] : [`team ${teamId}`]),
+    ];
+    if (missing.length === 0) return [];
+    const says = `its ${missing.join(" and ")} is not there`;
+    return [{ kind: "e-mail", id: row.id, topic: "owners", says, advice }];
+  });
 };
 
 /** Whether a scan is in progress. */
@@ -221,8 +189,8 @@ export const isOpen = (row: { group: string }): boolean =>
 /** A delivery must be in the due index exactly while it is open. */
 export const deliveriesOf =
   (org: number): MembersComparison<Delivery> =>
-  (members) =>
-    forEach(members, (row) => {
+  async (members) =>
+    members.flatMap((row) => {
       const { id, status } = row;
       const shard = ["pending", "retrying"].includes(status) ? dueShard("DELIVERY", id) : undefined;
       const key = deliveries.key(org, id);
