@@ -55,11 +55,13 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
   for (const kind of listKinds) {
     if (!(await deleteList(org, kind, mayGoOn))) return;
   }
-  await releaseNames(org);
+  // Names of domains that the organization has proved are in rows of the whole deployment.
+  await deletePartition(keys.domainName(org, ""), async ({ sk: name }) => {
+    await table.attempt(table.remove(keys.provenDomain(name), condition("#organizationId = :org", { org })));
+  });
   const partitions = [
     keys.ownChecksOfDomain(org, 0),
     keys.domain(org, 0),
-    keys.domainName(org, ""),
     keys.domainRemoval(org, 0),
     keys.team(org, 0),
     keys.teamName(org, ""),
@@ -82,15 +84,6 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
   await deletePartition(keys.seats(org));
   await table.remove(keys.organizations(org));
   await table.remove(key);
-};
-
-/** Frees the names of domains that the organization has proved, in rows of the whole deployment. */
-const releaseNames = async (org: number): Promise<void> => {
-  const names = await table.query<Key>({ pk: keys.domainName(org, "").pk });
-  for (const { sk: name } of names) {
-    const ours = condition("#organizationId = :org", { org });
-    await table.attempt(table.remove(keys.provenDomain(name), ours));
-  }
 };
 
 /**
