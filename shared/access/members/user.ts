@@ -39,24 +39,23 @@ export type Passkey = {
 };
 
 /**
- * Creates a user. `log` names who is shown in the activity log; without it nothing is logged. `also` are further
- * writes of the transaction. `isInvited`: an invitation is among them. `joins`: nobody has invited the user. "exists": another user of the organization, who is not removed, has this address.
+ * Creates a user. `log` names who is shown in the activity log; without it nothing is logged. `invitation` gives the write of a mail that
+ * invites the user. `joins`: nobody has invited the user. "exists": another user of the organization, who is not removed, has this address.
  */
 export const create = async (
   org: number,
   input: { email: string; name: string | null; role?: Role },
   {
     log,
-    also = () => [],
-    isInvited = false,
+    invitation,
     joins = false,
-  }: { log?: Actor; also?: (user: User) => readonly Write[]; isInvited?: boolean; joins?: boolean } = {},
+  }: { log?: Actor; invitation?: ((user: User) => Write) | undefined; joins?: boolean } = {},
 ): Promise<User | "exists"> => {
   if ((await table.get(keys.signInAddress(input.email, org))) !== undefined) return "exists";
   const [id, slot] = await Promise.all([drawId("USER"), log && activity.slot(org)]);
   const { email, name, role = "admin" } = input;
   const createdAt = new Date().toISOString();
-  const invitedAt = isInvited ? { invitedAt: createdAt } : {};
+  const invitedAt = invitation && { invitedAt: createdAt };
   const user: User = { id, email, name, role, createdAt, ...invitedAt, removed: false };
   const addressClaim: Write = {
     put: { ...keys.signInAddress(email, org), organizationId: org, userId: id },
@@ -65,7 +64,7 @@ export const create = async (
   const writes: Write[] = [
     addressClaim,
     { put: { ...keys.user(org, id), ...user }, if: absent },
-    ...also(user),
+    ...(invitation ? [invitation(user)] : []),
     ...(log && slot
       ? activity.writes(org, slot, {
           ...(joins

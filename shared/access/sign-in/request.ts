@@ -61,13 +61,22 @@ const prepare = (mail: Bearer & About): Prepared => {
   };
 };
 
-/** Prepares the mail that invites a new user, for the transaction that creates the user. */
-export const prepareInvitation = (
-  org: number,
-  user: { id: number; email: string },
-  invitedBy: string,
-): Prepared =>
-  prepare({ kind: "invitation", email: user.email, organizationId: org, userId: user.id, invitedBy });
+/**
+ * The mail that invites a user. `write` prepares it for a transaction, again for each try; undefined where no e-mail is sent. `send` sends
+ * its message after the transaction, and gives whether there is one.
+ */
+export const newInvitation = (org: number, invitedBy: string) => {
+  let mail: Prepared | undefined;
+  const write = ({ id, email }: { id: number; email: string }): Write => {
+    mail = prepare({ kind: "invitation", email, organizationId: org, userId: id, invitedBy });
+    return mail.write;
+  };
+  const send = async (): Promise<boolean> => {
+    await mail?.send();
+    return mail !== undefined;
+  };
+  return { write: isMailSetUp() ? write : undefined, send };
+};
 
 /**
  * Prepares the mail that tells a user of a change of a passkey, for the transaction of the change: whoever has somebody's session could

@@ -7,7 +7,7 @@ import { hashOf } from "../../../shared/access/keys/secret.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import { deliver } from "../../../shared/access/sign-in/mail.ts";
 import {
-  prepareInvitation,
+  newInvitation,
   preparePasskeyNotice,
   requestLink,
   sendAgain,
@@ -159,10 +159,9 @@ describe("the worker", () => {
     await table.update(keys.organization(budgeted), { set: { mailBudget: { hour: 1, day: 5 } } });
     const mailIds: string[] = [];
     for (const email of ["first@acme.example", "second@acme.example"]) {
-      const user = await accounts.createUser(budgeted, email);
-      const mail = prepareInvitation(budgeted, user, "boss@acme.example");
-      await table.transact([mail.write]);
-      await mail.send();
+      const { write: invitation, send } = newInvitation(budgeted, "boss@acme.example");
+      await accounts.createUser(budgeted, email, {}, { invitation });
+      await send();
       mailIds.push(lastMessage());
     }
     const [first = "", second = ""] = mailIds;
@@ -241,14 +240,9 @@ describe("the worker", () => {
   });
 
   test("invites a new user for 7 days, in whose transaction the mail was written", async () => {
-    let send = async () => {};
-    const also = (created: users.User) => {
-      const mail = prepareInvitation(org, created, "boss@acme.example <script>");
-      send = mail.send;
-      return [mail.write];
-    };
-    const user = await accounts.createUser(org, "new@acme.example", { role: "member" }, { also });
-    await send();
+    const { write: invitation, send } = newInvitation(org, "boss@acme.example <script>");
+    const user = await accounts.createUser(org, "new@acme.example", { role: "member" }, { invitation });
+    expect(await send()).toBe(true);
     await deliver(lastMessage());
     const [{ Content }] = mails as [Mail];
     const body = Content.Simple.Body;
