@@ -1,7 +1,6 @@
 import { absent, allOf, asRead, type Change, exists, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys, padded, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { Refusal } from "../../contract/errors.ts";
 import { drawId } from "../../lists/blocks.ts";
 import type { ApiKey } from "../keys/api-key.ts";
 import { hashOf, mintSession } from "../keys/secret.ts";
@@ -153,23 +152,17 @@ export const get = (org: number, userId: number, hash: string): Promise<Session 
 export const end = (org: number, userId: number, hash: string): Promise<void> =>
   table.remove(keys.session(org, userId, hash));
 
-export const revoke = async (org: number, id: number): Promise<"revoked" | "unknown"> => {
-  const row = (await rowsOf(org)).find((each) => each.id === id);
-  if (row === undefined) return "unknown";
-  await table.remove(row);
-  return "revoked";
-};
-
 /**
- * Ends one of the user's own sessions, and does nothing if it has ended. Refuses `sessionNotFound`, also for one of another user.
- * The row stays as expired until DynamoDB deletes it, so that asking again is no refusal.
+ * Ends a session, only of this user if `userId` is given. The row stays as expired until DynamoDB deletes it, so that ending the
+ * session again succeeds.
  */
-export const revokeOwn = async (org: number, userId: number, id: number): Promise<void> => {
+export const revoke = async (org: number, id: number, userId?: number): Promise<"revoked" | "unknown"> => {
   const now = new Date();
   const row = (await rowsOf(org, userId)).find((each) => each.id === id);
-  if (row === undefined) throw new Refusal("sessionNotFound");
-  if (!isLive(row, now)) return;
-  await table.attempt(table.update(row, { set: { [timeToLive]: expiredAt(now) }, if: exists }));
+  if (row === undefined) return "unknown";
+  if (isLive(row, now))
+    await table.attempt(table.update(row, { set: { [timeToLive]: expiredAt(now) }, if: exists }));
+  return "revoked";
 };
 
 /** Ends all sessions of a user, but for the one with the id `except`. */
