@@ -46,15 +46,20 @@ export const create = async (
 
 export type Membership = { user: User; organization: Organization };
 
-/** The users as whom a bearer can sign in, without those of organizations that are being deleted. */
+type UserName = { organizationId: number; userId: number };
+
+/** The users as whom a bearer can sign in. */
 export const membershipsOf = async (bearer: Bearer): Promise<Membership[]> => {
   const { email, organizationId, userId } = bearer;
   const named =
     organizationId !== undefined && userId !== undefined
       ? [{ organizationId, userId }]
-      : await table.query<{ organizationId: number; userId: number }>({
-          pk: keys.signInAddress(email, 0).pk,
-        });
+      : await table.query<UserName>({ pk: keys.signInAddress(email, 0).pk });
+  return (await membershipsNamed(named)).filter(({ user }) => user.email === email);
+};
+
+/** The users with these ids, without those who were removed, and those of organizations that are being deleted. */
+export const membershipsNamed = async (named: readonly UserName[]): Promise<Membership[]> => {
   const orgs = named.map((each) => each.organizationId);
   const rows = await table.getMany([
     ...named.map((each) => keys.user(each.organizationId, each.userId)),
@@ -64,7 +69,7 @@ export const membershipsOf = async (bearer: Bearer): Promise<Membership[]> => {
   const organizations = rows.slice(named.length) as (Organization | undefined)[];
   return users.flatMap((user, index) => {
     const organization = organizations[index];
-    if (user === undefined || user.removed || user.email !== email) return [];
+    if (user === undefined || user.removed) return [];
     return organization === undefined || organization.deleting === true ? [] : [{ user, organization }];
   });
 };

@@ -16,7 +16,6 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { notRemoved } from "../members/membership.ts";
 import type * as users from "../members/user.ts";
-import type { Organization } from "../organizations/organization.ts";
 import type { Visit } from "../sessions/browser.ts";
 import * as links from "./link.ts";
 import type { NewPasskey, PasskeyAnswer } from "./passkey-schema.ts";
@@ -143,11 +142,9 @@ export const signIn = async (
 
 /** The user and the organization, neither of them removed. Refuses `passkeyUnknown`. */
 const membershipOf = async (org: number, userId: number): Promise<links.Membership> => {
-  const rows = await table.getMany([keys.user(org, userId), keys.organization(org)]);
-  const [user, organization] = rows as [users.User?, Organization?];
-  const isThere = user?.removed === false && organization !== undefined && organization.deleting !== true;
-  if (!isThere) throw new Refusal("passkeyUnknown");
-  return { user, organization };
+  const [membership] = await links.membershipsNamed([{ organizationId: org, userId }]);
+  if (membership === undefined) throw new Refusal("passkeyUnknown");
+  return membership;
 };
 
 /** WebAuthn's RP ID: passkeys belong to the host of the page that made them. */
