@@ -9,7 +9,6 @@ import { silentSchedule } from "../../shared/contract/log-lines.ts";
 import { proofDaySeconds, proofLossSeconds } from "../../shared/contract/proof-timing.ts";
 import { sweepAcknowledgement } from "../../shared/findings/acknowledgements/sweep.ts";
 import * as removals from "../../shared/findings/email-removal.ts";
-import * as domainRemovals from "../../shared/monitoring/domains/domain-removal.ts";
 import { type ProofIntervals, recheck } from "../../shared/monitoring/domains/proof.ts";
 import { isSyncSilent } from "../../shared/monitoring/hibp/subscription-state.ts";
 import * as deletion from "../../shared/operations/deletion.ts";
@@ -33,7 +32,7 @@ type SweepSettings = {
 
 /**
  * Continues interrupted work: scans and requests to acknowledge findings whose workers have been silent, removals
- * of e-mails, alert channels and domains, deletions of organizations, and mails with sign-in links. Looks up
+ * of e-mails and alert channels, deletions of organizations, and mails with sign-in links. Looks up
  * the records of proved domains. Logs which other schedules do not run.
  */
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
@@ -45,7 +44,6 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
     REMOVAL: (key) => removals.resume(organizationOf(key), Number(key.sk)),
     "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), hasTime),
     ACKNOWLEDGEMENT: (key) => sweepAcknowledgement(key, now, invocation, settings),
-    "DOMAIN-REMOVAL": (key) => domainRemovals.resume(organizationOf(key), Number(key.sk)),
     "SIGN-IN-MAIL": (key) => signInMails.sendAgain(key, now),
     DELETION: (key) => deletion.resume(key, settings.deletionSeconds, hasTime),
     // The last: name servers that do not answer take time.

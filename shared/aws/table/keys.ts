@@ -57,7 +57,7 @@ export const keys = {
     sk: `EMAIL#${padded(row)}`,
   }),
   domainName: (org: number, name: string): Key => ({ pk: `ORG#${org}#DOMAIN-NAME`, sk: name }),
-  /** A domain that is being removed, or was. */
+  /** Says that a domain was removed. */
   domainRemoval: (org: number, domain: number): Key => ({
     pk: `ORG#${org}#DOMAIN-REMOVAL`,
     sk: padded(domain),
@@ -195,7 +195,6 @@ export type DueKind =
   | "DELIVERY"
   | "REMOVAL"
   | "CHANNEL-REMOVAL"
-  | "DOMAIN-REMOVAL"
   | "DELETION"
   | "DOMAIN-PROOF"
   | "SIGN-IN-MAIL"
@@ -209,7 +208,6 @@ const dueShards: Record<DueKind, number> = {
   // Too rare to make an index partition hot.
   REMOVAL: 1,
   "CHANNEL-REMOVAL": 1,
-  "DOMAIN-REMOVAL": 1,
   DELETION: 1,
   ACKNOWLEDGEMENT: 1,
 };

@@ -17,10 +17,7 @@ export const list = async (
   page: { limit: number; offset: number },
 ): Promise<{ domains: ListedDomain[]; total: number }> => {
   const [all, directory] = await Promise.all([domains.list(org), emails.directory(org)]);
-  const { items, total } = pageOf(
-    all.filter(({ removing }) => removing !== true),
-    page,
-  );
+  const { items, total } = pageOf(all, page);
   const coverage = await storedCoverage(items.map(({ name }) => name));
   const emailCount = (id: number) => emails.sum(directory, (group) => group.domainId === id);
   return { domains: items.map((domain) => shown(domain, coverage, emailCount(domain.id))), total };

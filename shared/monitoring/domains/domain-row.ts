@@ -22,8 +22,8 @@ export type Domain = {
   lookedUpAt?: string;
   /** When a look-up first missed the record that had been there before, ISO 8601. */
   missingSince?: string;
-  /** Its removal has begun. */
-  removing?: boolean;
+  /** Until then no e-mail can be added, because the domain may be removed; ISO 8601. */
+  removing?: string;
   /** With `dueAt`: the entry in the due index, for the next look-up of the record. */
   dueShard?: string;
   dueAt?: string;

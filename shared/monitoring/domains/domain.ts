@@ -1,6 +1,6 @@
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import { absent, asRead, condition, type Write } from "../../aws/table/condition.ts";
+import { absent, allOf, asRead, type Condition, condition, exists, type Write } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -84,7 +84,7 @@ export const list = (org: number): Promise<Domain[]> => table.query({ pk: keys.d
 export const setVerified = (org: number, id: number, verified: boolean): Promise<void> =>
   withOptimisticRetry(async () => {
     const domain = await get(org, id);
-    if (domain === undefined || domain.removing === true) throw new table.ConditionFailed(undefined);
+    if (domain === undefined) throw new table.ConditionFailed(undefined);
     const proven = await provenDomain(domain.name);
     if (!verified) await noteDomain(org, id);
     await table.transact([
@@ -96,7 +96,7 @@ export const setVerified = (org: number, id: number, verified: boolean): Promise
           ...(verified ? { verifiedBy: "operator" } : { planState: "failed" satisfies PlanState }),
         },
         remove: ["missingSince", "dueShard", "dueAt", ...(verified ? [] : ["verifiedBy"])],
-        if: notRemoving,
+        if: exists,
       },
       ...release(org, domain, proven),
     ]);
@@ -104,20 +104,20 @@ export const setVerified = (org: number, id: number, verified: boolean): Promise
 
 /** That nobody has planned another look-up of the record since the domain was read. */
 export const asDue = ({ dueAt }: Domain) =>
-  dueAt === undefined ? notRemoving : condition("#dueAt = :dueAt", { dueAt });
-
-/** For writes that must not undo a removal that has begun. */
-export const notRemoving = condition("attribute_exists(#pk) AND attribute_not_exists(#removing)");
+  dueAt === undefined ? exists : condition("#dueAt = :dueAt", { dueAt });
 
 /**
  * The check, for a transaction that relies on the domain as it was read, that no scan has begun or finished with the domain since
- * then, that it has not lost its verification, and that its removal has not begun. It names no attribute of
+ * then, that it has not lost its verification, and that nobody is removing it. It names no attribute of
  * `attributesOfVerification` (keys.ts), since the role of whoever makes it may not.
  */
 export const unchanged = (
   org: number,
-  { id, plannedByScan, checkedByScan, verifiedAt, removing }: Domain,
+  { id, plannedByScan, checkedByScan, verifiedAt }: Domain,
 ): Write => ({
   check: keys.domain(org, id),
-  if: asRead({ plannedByScan, checkedByScan, verifiedAt, removing }),
+  if: allOf(
+    asRead({ plannedByScan, checkedByScan, verifiedAt }),
+    condition("attribute_not_exists(#removing) OR #removing < :now", { now: new Date().toISOString() }),
+  ) as Condition,
 });

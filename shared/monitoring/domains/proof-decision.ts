@@ -45,7 +45,7 @@ export type LookUp = {
  */
 export const decide = async (org: number, id: number, lookUp: LookUp): Promise<boolean> => {
   const domain = await domains.get(org, id);
-  if (domain === undefined || domain.removing === true) throw new Refusal("domainNotFound");
+  if (domain === undefined) throw new Refusal("domainNotFound");
   if (isOperators(domain)) return note(org, domain, lookUp);
 
   const proven = await provenDomain(domain.name);
@@ -108,9 +108,7 @@ const note = async (
       set: { ...set },
       setOnce: { ...setOnce, ...change.setOnce },
       ...(change.remove && { remove: change.remove }),
-      if: condition("#verified = :verified AND attribute_not_exists(#removing)", {
-        verified: domain.verified,
-      }),
+      if: condition("#verified = :verified", { verified: domain.verified }),
     }),
   );
   return domain.verified;
@@ -138,7 +136,7 @@ const verify = async (
       set: { ...set, verified: true, verifiedBy: "record", verifiedAt: lookUp.at },
       setOnce: { ...setOnce },
       remove: ["missingSince"],
-      if: condition("#verified = :no AND attribute_not_exists(#removing)", { no: false }),
+      if: condition("#verified = :no", { no: false }),
     },
     claim(org, domain, proven),
     ...activity.writes(org, slot, {

@@ -74,7 +74,7 @@ export const check = async (
   { actor, tell, logger }: { actor: Actor; tell: Tell; logger: Logger },
 ): Promise<{ isVerified: boolean; found: string[]; foundAt?: string }> => {
   const domain = await domains.get(org, id);
-  if (domain === undefined || domain.removing === true) throw new Refusal("domainNotFound");
+  if (domain === undefined) throw new Refusal("domainNotFound");
   const values = await lookUpRecord(recordOf(domain).name);
   const at = new Date().toISOString();
   const isVerified = await withOptimisticRetry(() => decide(org, id, { values, at, actor, tell, logger }));
@@ -106,7 +106,7 @@ export const recheck = async (
   const [owner, domain] = await Promise.all([organizations.get(org), table.get<domains.Domain>(key)]);
   // The organization's deletion, or the domain's removal, deletes the row.
   if (owner === undefined || owner.deleting === true) return;
-  if (domain === undefined || domain.removing === true) return;
+  if (domain === undefined) return;
   if (isOperators(domain)) {
     await table.attempt(table.update(key, { remove: ["dueShard", "dueAt"], if: domains.asDue(domain) }));
     return;
