@@ -24,8 +24,9 @@ export type Domain = {
   missingSince?: string;
   /** Until then no e-mail can be added, because the domain may be removed; ISO 8601. */
   removing?: string;
-  /** With `dueAt`: the entry in the due index, for the next look-up of the record. */
+  /** With `dueAt`: the entry in the due index. */
   dueShard?: string;
+  /** When the record was last looked up, or before that, when the domain was added. A day later it is looked up (ISO 8601). */
   dueAt?: string;
   /**
    * Id of the latest scan that began to check this domain, 0 before the first. E-mails that are added or

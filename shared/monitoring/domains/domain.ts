@@ -1,6 +1,14 @@
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import { absent, allOf, asRead, type Condition, condition, exists, type Write } from "../../aws/table/condition.ts";
+import {
+  absent,
+  allOf,
+  asRead,
+  type Condition,
+  condition,
+  exists,
+  type Write,
+} from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -39,7 +47,7 @@ export const create = async (
   const nameClaim: Write = { put: { ...keys.domainName(org, domain.name), id }, if: absent };
   const writes = [
     nameClaim,
-    { put: { ...keys.domain(org, id), ...domain, ...(proof && dueNow(id)) }, if: absent },
+    { put: { ...keys.domain(org, id), ...domain, ...(proof && lookedUp(id, createdAt)) }, if: absent },
     ...(proof && slot
       ? activity.writes(org, slot, {
           action: "domain.added",
@@ -54,11 +62,8 @@ export const create = async (
   throw new table.TransactionRefused(created.failed);
 };
 
-/** Leaves it to the sweep when the DNS record is looked up next, which knows how long a day is. */
-export const dueNow = (id: number) => ({
-  dueShard: dueShard("DOMAIN-PROOF", id),
-  dueAt: new Date().toISOString(),
-});
+/** A day after this time the sweep looks the DNS record up. */
+export const lookedUp = (id: number, at: string) => ({ dueShard: dueShard("DOMAIN-PROOF", id), dueAt: at });
 
 export const get = (org: number, id: number): Promise<Domain | undefined> => table.get(keys.domain(org, id));
 
@@ -102,19 +107,12 @@ export const setVerified = (org: number, id: number, verified: boolean): Promise
     ]);
   });
 
-/** That nobody has planned another look-up of the record since the domain was read. */
-export const asDue = ({ dueAt }: Domain) =>
-  dueAt === undefined ? exists : condition("#dueAt = :dueAt", { dueAt });
-
 /**
  * The check, for a transaction that relies on the domain as it was read, that no scan has begun or finished with the domain since
  * then, that it has not lost its verification, and that nobody is removing it. It names no attribute of
  * `attributesOfVerification` (keys.ts), since the role of whoever makes it may not.
  */
-export const unchanged = (
-  org: number,
-  { id, plannedByScan, checkedByScan, verifiedAt }: Domain,
-): Write => ({
+export const unchanged = (org: number, { id, plannedByScan, checkedByScan, verifiedAt }: Domain): Write => ({
   check: keys.domain(org, id),
   if: allOf(
     asRead({ plannedByScan, checkedByScan, verifiedAt }),

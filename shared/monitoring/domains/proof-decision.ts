@@ -3,8 +3,8 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import * as activity from "../../access/activity/activity.ts";
 import { type Actor, service } from "../../access/activity/actor.ts";
 import * as organizations from "../../access/organizations/organization.ts";
-import { type Change, condition, type Write } from "../../aws/table/condition.ts";
-import { dueShard, keys } from "../../aws/table/keys.ts";
+import { asRead, type Change, condition, type Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as domains from "./domain.ts";
@@ -22,7 +22,7 @@ export type Tell = (
   logger: Logger,
 ) => Promise<{ writes: Write[]; send: () => Promise<void> }>;
 
-/** The result of a DNS look-up: the values, its time, who asked, and when to look again. */
+/** The result of a DNS look-up: the values, its time, and who asked. */
 export type LookUp = {
   /** The values of the TXT records at the record's name. */
   values: readonly string[];
@@ -30,8 +30,6 @@ export type LookUp = {
   at: string;
   /** Who asked. */
   actor: Actor;
-  /** When to look again, ISO 8601; undefined: whatever was planned. */
-  nextAt?: string;
   /** How long the record of a verified domain may be missing; undefined: that is not for this look-up to decide. */
   lossSeconds?: number;
   tell: Tell;
@@ -66,8 +64,7 @@ export const decide = async (org: number, id: number, lookUp: LookUp): Promise<b
 };
 
 /** Whether an operator answers for the domain, whatever its record. */
-export const isOperators = ({ verified, verifiedBy }: Domain): boolean =>
-  verified && verifiedBy === "operator";
+const isOperators = ({ verified, verifiedBy }: Domain): boolean => verified && verifiedBy === "operator";
 
 type OfOrganization = { org: number; domain: Domain };
 
@@ -87,13 +84,11 @@ const holderOf = async (proven: ProvenDomain | undefined): Promise<OfOrganizatio
   return isHeld ? { org, domain } : undefined;
 };
 
-/** The part of a domain's update that every look-up has in common. */
-const noted = (domain: Domain, { at, nextAt }: LookUp): Pick<Change, "set" | "setOnce"> => {
-  if (isOperators(domain)) return { set: { lookedUpAt: at } };
-  return nextAt === undefined
-    ? { set: { lookedUpAt: at }, setOnce: domains.dueNow(domain.id) }
-    : { set: { lookedUpAt: at, dueShard: dueShard("DOMAIN-PROOF", domain.id), dueAt: nextAt } };
-};
+/** What every look-up sets. */
+const noted = (domain: Domain, { at }: LookUp) => ({
+  lookedUpAt: at,
+  ...(!isOperators(domain) && domains.lookedUp(domain.id, at)),
+});
 
 /** Notes a look-up that changes nothing else. A domain that has changed meanwhile needs no note. */
 const note = async (
@@ -102,13 +97,12 @@ const note = async (
   lookUp: LookUp,
   change: Pick<Change, "setOnce" | "remove"> = {},
 ): Promise<boolean> => {
-  const { set, setOnce } = noted(domain, lookUp);
+  const { verified, verifiedBy } = domain;
   await table.attempt(
     table.update(keys.domain(org, domain.id), {
-      set: { ...set },
-      setOnce: { ...setOnce, ...change.setOnce },
-      ...(change.remove && { remove: change.remove }),
-      if: condition("#verified = :verified", { verified: domain.verified }),
+      ...change,
+      set: noted(domain, lookUp),
+      if: asRead({ verified, verifiedBy }),
     }),
   );
   return domain.verified;
@@ -121,7 +115,6 @@ const verify = async (
   { proven, holder }: { proven: ProvenDomain | undefined; holder: OfOrganization | undefined },
   lookUp: LookUp,
 ): Promise<boolean> => {
-  const { set, setOnce } = noted(domain, lookUp);
   const [slot, loss] = await Promise.all([
     activity.slot(org),
     holder &&
@@ -133,8 +126,7 @@ const verify = async (
   await table.transact([
     {
       update: keys.domain(org, domain.id),
-      set: { ...set, verified: true, verifiedBy: "record", verifiedAt: lookUp.at },
-      setOnce: { ...setOnce },
+      set: { ...noted(domain, lookUp), verified: true, verifiedBy: "record", verifiedAt: lookUp.at },
       remove: ["missingSince"],
       if: condition("#verified = :no", { no: false }),
     },
@@ -159,7 +151,7 @@ const unverify = async (
   const { writes, send } = await lossOf({ org, domain }, lookUp, {
     summary: `Unverified the domain ${domain.name}: its DNS record has been missing for three days`,
     alert: `The domain ${domain.name} is no longer verified, so its addresses are not scanned: its DNS record has been missing for three days.`,
-    set: noted(domain, lookUp).set,
+    set: noted(domain, lookUp),
   });
   await table.transact([...writes, ...release(org, domain, proven)]);
   await send();

@@ -3,12 +3,13 @@ import dns from "node:dns/promises";
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { type Actor, service } from "../../access/activity/actor.ts";
 import * as organizations from "../../access/organizations/organization.ts";
+import { asRead } from "../../aws/table/condition.ts";
 import { type Key, keys, organizationOf } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as domains from "./domain.ts";
-import { decide, isOperators, type Tell } from "./proof-decision.ts";
+import { decide, type Tell } from "./proof-decision.ts";
 import { isProof, mistakenNames, recordOf } from "./proof-record.ts";
 
 /** Bounds of what a reply shows of other people's records. */
@@ -94,7 +95,7 @@ export type ProofIntervals = { daySeconds: number; lossSeconds: number };
 /** DNS that did not answer is asked again after this part of a day. */
 const retriesPerDay = 24;
 
-/** The daily look-up of a due domain. It is postponed when somebody has looked the record up within a day, or an operator decides. */
+/** The look-up of a domain whose last one is a day ago. */
 export const recheck = async (
   key: Key,
   { daySeconds, lossSeconds }: ProofIntervals,
@@ -104,35 +105,18 @@ export const recheck = async (
   // A function that may not write domains could make another row due that names a domain.
   if (key.pk !== keys.domain(org, 0).pk) return;
   const [owner, domain] = await Promise.all([organizations.get(org), table.get<domains.Domain>(key)]);
-  // The organization's deletion, or the domain's removal, deletes the row.
-  if (owner === undefined || owner.deleting === true) return;
-  if (domain === undefined) return;
-  if (isOperators(domain)) {
-    await table.attempt(table.update(key, { remove: ["dueShard", "dueAt"], if: domains.asDue(domain) }));
-    return;
-  }
-  const now = Date.now();
-  const dueAt = Date.parse(domain.lookedUpAt ?? domain.createdAt) + daySeconds * 1_000;
-  const put = (time: number) =>
-    table.attempt(
-      table.update(key, { set: { dueAt: new Date(time).toISOString() }, if: domains.asDue(domain) }),
-    );
-  if (dueAt > now) {
-    await put(dueAt);
-    return;
-  }
-  const look = async (): Promise<void> => {
-    const values = await lookUpRecord(recordOf(domain).name);
-    const at = new Date();
-    const nextAt = new Date(at.getTime() + daySeconds * 1_000).toISOString();
-    const lookUp = { values, at: at.toISOString(), nextAt, lossSeconds, actor: service, tell, logger };
-    await withOptimisticRetry(() => decide(org, domain.id, lookUp));
-  };
+  // The organization's deletion deletes the row.
+  if (owner === undefined || owner.deleting === true || domain === undefined) return;
   try {
-    await look();
+    const values = await lookUpRecord(recordOf(domain).name);
+    const lookUp = { values, at: new Date().toISOString(), lossSeconds, actor: service, tell, logger };
+    await withOptimisticRetry(() => decide(org, domain.id, lookUp));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    if (error.refusal === "dnsUnavailable") await put(now + (daySeconds * 1_000) / retriesPerDay);
+    if (error.refusal === "dnsUnavailable") {
+      const dueAt = new Date(Date.now() - daySeconds * 1_000 * (1 - 1 / retriesPerDay)).toISOString();
+      await table.attempt(table.update(key, { set: { dueAt }, if: asRead({ dueAt: domain.dueAt }) }));
+    }
     logger.info("a domain's proof was not decided", {
       organizationId: org,
       domainId: domain.id,

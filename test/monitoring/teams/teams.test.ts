@@ -142,7 +142,7 @@ describe("removing a domain", () => {
     }
   });
 
-  test.each([false, true])("that was cut off is asked for again, and holds nobody up for long", async (isUsed) => {
+  test.each([false, true])("cut off can be repeated, and holds nobody up: %s", async (isUsed) => {
     const { org, domain, add } = await create();
     const cut = onTableRequest('"removing"', "after", async () => {
       throw new Error("killed");
