@@ -85,8 +85,7 @@ export const accountsOf = (size: Size): Record<string, string[]> => {
 export type FindingTotals = {
   /** The id of each finding by the id of its breach. */
   findingIds: Record<string, number>[];
-  unacknowledged: Uint16Array;
-  /** The same by level of severity, with level 1 at 0. */
+  /** How many are open, by level of severity, with level 1 at 0. */
   openByLevel: Uint16Array[];
   /** The scan that found something last, or 0. */
   lastScans: Uint16Array;
@@ -99,7 +98,6 @@ export type FindingTotals = {
 
 export const noFindings = (addresses: number): FindingTotals => ({
   findingIds: Array.from({ length: addresses }, () => ({})),
-  unacknowledged: new Uint16Array(addresses),
   openByLevel: severities.map(() => new Uint16Array(addresses)),
   lastScans: new Uint16Array(addresses),
   lastFoundAt: Array.from({ length: addresses }, () => ""),
@@ -109,7 +107,7 @@ export const noFindings = (addresses: number): FindingTotals => ({
 
 /** All rows of the list of findings; adds them up in `totals`. */
 export const findingRows = function* (size: Size, clock: Clock, totals: FindingTotals): Generator<Row> {
-  const { findingIds, unacknowledged, openByLevel, lastScans, lastFoundAt, countsByScan } = totals;
+  const { findingIds, openByLevel, lastScans, lastFoundAt, countsByScan } = totals;
   const list = buildList("FINDING");
   /** Rows of what is new, by sort key. */
   const fresh = new Map<string, Row>();
@@ -155,10 +153,7 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     const ids = findingIds[address];
     if (ids !== undefined) ids[breach] = reserved.id;
     const ofLevel = openByLevel[group.severity - 1];
-    if (!acknowledged && ofLevel !== undefined) {
-      unacknowledged[address] = (unacknowledged[address] ?? 0) + 1;
-      ofLevel[address] = (ofLevel[address] ?? 0) + 1;
-    }
+    if (!acknowledged && ofLevel !== undefined) ofLevel[address] = (ofLevel[address] ?? 0) + 1;
     lastScans[address] = scan;
     const at = finding.firstDetectedAt;
     if (at > (lastFoundAt[address] ?? "")) lastFoundAt[address] = at;

@@ -15,7 +15,7 @@ import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { assign } from "../../shared/monitoring/emails/changes.ts";
 import * as monitored from "../../shared/monitoring/emails/email.ts";
 import { find } from "../../shared/monitoring/emails/email-list.ts";
-import { type Email, emails } from "../../shared/monitoring/emails/record.ts";
+import { type Email, emails, openCount } from "../../shared/monitoring/emails/record.ts";
 import * as teams from "../../shared/monitoring/teams/team.ts";
 import { audit, type Report } from "../../shared/operations/audit/audit.ts";
 import { scans } from "../../shared/scanning/record.ts";
@@ -103,7 +103,7 @@ describe("damage is found with its id and repaired:", () => {
   let scanId: number;
   beforeEach(async () => {
     const held = (await rowsOf(org, emails)).find(
-      (row) => Object.keys(row.findings).length > 0 && row.unacknowledged > 0,
+      (row) => Object.keys(row.findings).length > 0 && openCount(row) > 0,
     );
     email = held as Email;
     finding = (await findingsOf(org)).find(
@@ -198,7 +198,7 @@ describe("damage is found with its id and repaired:", () => {
   test("rows of an e-mail's address and its counts; afterwards it is unique again", async () => {
     const others = (await rowsOf(org, emails)).filter(({ id }) => id !== email.id);
     const [second, third] = others as [Email, Email];
-    await damage(emails.key(org, email.id), { add: { unacknowledged: 1 } });
+    await damage(emails.key(org, email.id), { add: { open1: 1 } });
     await damage(emails.key(org, email.id), { add: { gone: new Set([finding.breachId]) } });
     await table.remove(keys.address(org, email.email));
     await damage(keys.address(org, second.email), { set: { emailId: 999_999 } });
@@ -218,7 +218,7 @@ describe("damage is found with its id and repaired:", () => {
   test("a finding that its e-mail does not hold", async () => {
     await damage(emails.key(org, email.id), {
       remove: [`findings.${finding.breachId}`],
-      add: { unacknowledged: -1, [`open${findings.groupOf(finding).severity}`]: -1 },
+      add: { [`open${findings.groupOf(finding).severity}`]: -1 },
     });
     await expectFoundAndRepaired(`finding ${finding.id}`);
     expect((await emails.get(org, email.id))?.findings[finding.breachId]).toBe(finding.id);
@@ -360,7 +360,7 @@ test("a report holds no address, no name and no secret", async () => {
   await assign(org, await emailOf("user1"), { ownerName: "Grace Hopper" }, administrator);
   await table.remove(keys.ownerWord(org, "hopper", await emailOf("user1")));
   const rows = await rowsOf(org, emails);
-  for (const row of rows) await damage(emails.key(org, row.id), { add: { unacknowledged: 1 } });
+  for (const row of rows) await damage(emails.key(org, row.id), { add: { open1: 1 } });
   for (const row of rows) await table.remove(keys.address(org, row.email));
   await table.remove(keys.domainName(org, domain));
   const report = await audit(org, { repair: true });

@@ -6,7 +6,7 @@ import * as domains from "../domains/domain.ts";
 import { severityAt } from "../hibp/severity.ts";
 import * as teams from "../teams/team.ts";
 import type { ListedEmail } from "./email-schema.ts";
-import { type EmailGroup, emails, openAttributes, type SubAddress, worstOpen } from "./record.ts";
+import { type EmailGroup, emails, openAttributes, openCount, type SubAddress, worstOpen } from "./record.ts";
 import * as search from "./search.ts";
 import { lastScannedAt } from "./watermark.ts";
 
@@ -29,7 +29,6 @@ const attributes = [
   "afterScan",
   "lastScannedAt",
   "findings",
-  "unacknowledged",
   ...openAttributes,
 ] as const;
 
@@ -154,7 +153,7 @@ const shown = async (org: number, rows: readonly Row[], known: References): Prom
       domain: { id: domain.id, name: domain.name },
       team: team === undefined || teams.isRemoved(team) ? null : { id: team.id, name: team.name },
       breachCount: Object.keys(row.findings).length,
-      unacknowledgedBreachCount: row.unacknowledged,
+      unacknowledgedBreachCount: openCount(row),
       severity: worst === undefined ? null : severityAt(worst),
     };
   });

@@ -27,15 +27,17 @@ export type EmailRow = {
   subAddresses?: SubAddress[];
   /** Id of the latest delivery to the owner, if there was one. */
   ownerDelivery?: number;
-  /** How many findings are not acknowledged. */
-  unacknowledged: number;
 } & OpenCounts;
 
-/** The same by severity, as a level (../hibp/severity.ts); 0 where there is none. */
+/** How many findings are open, by severity as a level (../hibp/severity.ts); 0 where there is none. */
 type OpenCounts = { [Level in 1 | 2 | 3 | 4 as `open${Level}`]?: number };
 
 /** Worst first. */
 export const openAttributes = ["open4", "open3", "open2", "open1"] as const satisfies (keyof OpenCounts)[];
+
+/** How many findings of an e-mail are not acknowledged. */
+export const openCount = (row: OpenCounts): number =>
+  openAttributes.reduce((sum, name) => sum + (row[name] ?? 0), 0);
 
 /** The highest severity of an e-mail's open findings, as a level; undefined without any. */
 export const worstOpen = (row: OpenCounts): number | undefined => {
@@ -50,8 +52,8 @@ export const openDifferences = (
   const differences: Record<string, number> = {};
   const add = (state: CountedChange["to"], by: number): void => {
     if (state === undefined || state.acknowledged) return;
-    for (const name of ["unacknowledged", `open${state.severity}`])
-      differences[name] = (differences[name] ?? 0) + by;
+    const name = `open${state.severity}`;
+    differences[name] = (differences[name] ?? 0) + by;
   };
   for (const { from, to } of changes) {
     add(from, -1);
@@ -70,7 +72,6 @@ export const newEmailRow = (
   afterScan: domain.plannedByScan,
   lastScannedAt: null,
   findings: {},
-  unacknowledged: 0,
 });
 
 /** Whether an e-mail has a finding. Active ones are counted (monitoring/counts/counts.ts). */

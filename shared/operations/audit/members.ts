@@ -105,7 +105,7 @@ export const emailsOf =
           key: emails.key(org, row.id),
           row,
           holds: summaryOf(row, named),
-          reliesOn: ["findings", "unacknowledged", ...openAttributes, "gone", "lastFoundAt", "group"],
+          reliesOn: ["findings", ...openAttributes, "gone", "lastFoundAt", "group"],
         },
       ),
     );
@@ -119,7 +119,7 @@ export const emailsOf =
 const later = (one: string | undefined, other: string): string =>
   one === undefined || other > one ? other : one;
 
-const noneOpen = Object.fromEntries(["unacknowledged", ...openAttributes].map((name) => [name, 0]));
+const noneOpen = Object.fromEntries(openAttributes.map((name) => [name, 0]));
 
 /** What an e-mail's row must say about the findings that it names: those that are there, how many are open by severity, and which disappeared upstream. */
 const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
