@@ -88,7 +88,6 @@ describe("202", () => {
       {
         action: "findings.acknowledged",
         category: "findings",
-        createdAt,
         summary: `Acknowledged ${findingCount} breach findings as ignored`,
         actor: { type: "user", label: user.email },
       },
@@ -101,8 +100,8 @@ describe("200", () => {
   test("shows while it is in progress how many are acknowledged so far", async () => {
     const { id: org, api } = await createOrganization();
     const id = 77;
-    const slot = { id: 1, createdAt: "2026-01-01T00:00:00.000Z", block: 0, blockFrom: "2026" };
-    const row = { id, status: "running", matching: 500, completedAt: null, slot };
+    const requestedAt = "2026-01-01T00:00:00.000Z";
+    const row = { id, status: "running", matching: 500, completedAt: null, requestedAt };
     await table.put({ ...keys.acknowledgement(org, id), ...row });
     await table.put({ ...keys.acknowledgementLock(org), ...newLock(org, id), acknowledged: 60 });
     expect((await api.get(`/breaches/acknowledgements/${id}`)).body).toEqual({
@@ -110,7 +109,7 @@ describe("200", () => {
       status: "running",
       matching: 500,
       acknowledged: 60,
-      createdAt: slot.createdAt,
+      createdAt: requestedAt,
       completedAt: null,
     });
   });

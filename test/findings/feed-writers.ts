@@ -5,7 +5,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
 import * as activity from "../../shared/access/activity/activity.ts";
 import { service } from "../../shared/access/activity/actor.ts";
-import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as feed from "../../shared/findings/feed/feed.ts";
 import { findings } from "../../shared/findings/record.ts";
@@ -153,8 +152,7 @@ export const readEntriesOfSlowWriters = async (steps: number) => {
   let now = Date.now();
   const entry = { action: "email.added", summary: "Added", actor: service } as const;
   let open: Reserved[] = [];
-  let request: { id: number; slot: Reserved } | undefined;
-  const write = (slot: Reserved) => table.transact(activity.writesOfRequest(org, slot, entry));
+  const write = (slot: Reserved) => table.transact(activity.writes(org, slot, entry));
   for (let step = 0; step < steps; step++) {
     now += randomInt(6_000);
     const at = new Date(now).toISOString();
@@ -163,20 +161,7 @@ export const readEntriesOfSlowWriters = async (steps: number) => {
     open = open.filter(({ createdAt }) => now - Date.parse(createdAt) < 30_000);
     const [slot] = chance(60) ? open.splice(randomInt(Math.max(1, open.length)), 1) : [];
     if (slot !== undefined && chance(85)) await write(slot);
-    if (request === undefined && chance(5)) {
-      const [slot] = (await reserve(org, "ACTIVITY", 1, { at })) as [Reserved];
-      request = { id: step + 1, slot };
-      await table.put({ ...keys.acknowledgement(org, request.id), slot: request.slot });
-      await table.put({ ...keys.acknowledgementLock(org), acknowledgementId: request.id });
-    } else if (request !== undefined && chance(3)) {
-      await table.transact([
-        { delete: keys.acknowledgementLock(org) },
-        ...activity.writesOfRequest(org, request.slot, entry),
-      ]);
-      request = undefined;
-    }
     if (chance(50)) await client.read(new Date(now));
   }
-  if (request !== undefined) await table.remove(keys.acknowledgementLock(org));
   return expectAllOnce(org, client, new Date(now + 120_000));
 };

@@ -17,34 +17,23 @@ export type EntryRecord = NonNullable<Awaited<ReturnType<typeof entries.get>>>;
 export const slot = (org: number): Promise<Reserved> => reserveOne(org, "ACTIVITY");
 
 /**
- * An entry of this age or older is there, or never will be, unless a request that is in progress holds its slot. Readers that remember
- * where they were rely on it.
+ * An entry of this age or older is there, or never will be. Readers that remember where they were rely on it.
  */
 export const settledMilliseconds = 60_000;
 
 /** A write that begins by then may take four tries of five seconds each (aws/table/clients.ts), and clocks differ. */
 const latestMilliseconds = settledMilliseconds / 2;
 
-/** When a write that belongs to a slot must have begun (ISO 8601). */
-export const untilOf = ({ createdAt }: Reserved): string =>
-  new Date(Date.parse(createdAt) + latestMilliseconds).toISOString();
-
 /** The writes that log an action, for the transaction of the action itself, which begins half a minute after `slot` at the latest. */
 export const writes = (
-  org: number,
-  reserved: Reserved,
-  entry: Parameters<typeof writesOfRequest>[2],
-): Write[] => writesOfRequest(org, reserved, entry).map((write) => ({ ...write, until: untilOf(reserved) }));
-
-/** The same for an entry whose slot is in the row of a request that is in progress, however long that takes. */
-export const writesOfRequest = (
   org: number,
   reserved: Reserved,
   { action, summary, actor }: { action: Action; summary: string; actor: Actor },
 ): Write[] => {
   const category = categoryOf[action];
   const entry = entries.put(org, reserved, { category }, { action, category, summary, actor });
-  return entries.writes(org, [entry]);
+  const until = new Date(Date.parse(reserved.createdAt) + latestMilliseconds).toISOString();
+  return entries.writes(org, [entry]).map((write) => ({ ...write, until }));
 };
 
 /**

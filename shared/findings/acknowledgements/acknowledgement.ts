@@ -1,5 +1,4 @@
 /** Acknowledging or reopening many findings at once: a request in the table, which a worker carries out (work.ts). */
-import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import { absent } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
@@ -23,6 +22,7 @@ import {
   newLock,
   type Purpose,
   purposeOf,
+  timeOfRequest,
   wake,
 } from "./record.ts";
 import { type Selected, selectIds, selectMatching } from "./selection.ts";
@@ -58,8 +58,7 @@ export const request = async (
   by: Actor,
 ): Promise<{ id: number; matching: number }> => {
   const purpose = resolution === undefined ? "reopen" : "acknowledge";
-  // The slot first: its time is that of the request.
-  const slot = await activity.slot(org);
+  const requestedAt = await timeOfRequest(org);
   const [{ selection, matching }, lock, about] = await Promise.all([
     select(org, purpose, { ids, filter }),
     table.get(keys.acknowledgementLock(org)),
@@ -72,7 +71,7 @@ export const request = async (
     status: "running",
     matching,
     completedAt: null,
-    slot,
+    requestedAt,
     by,
     resolution: resolution ?? null,
     reason: reason ?? null,
@@ -84,7 +83,6 @@ export const request = async (
       put: { ...keys.acknowledgementLock(org), ...newLock(org, id) },
       if: absent,
       refusal: "acknowledgementInProgress",
-      until: activity.untilOf(slot),
     },
     { put: { ...keys.acknowledgement(org, id), ...row }, if: absent },
   ]);
@@ -124,14 +122,14 @@ const stateOf = async (org: number, id: number, purpose: PurposeOfPeople): Promi
   const row = await table.get<AcknowledgementRow>(keys.acknowledgement(org, id));
   if (row === undefined || purposeOf(row) !== purpose)
     throw new Refusal(purpose === "reopen" ? "reopeningNotFound" : "acknowledgementNotFound");
-  const { status, matching, completedAt, slot } = row;
+  const { status, matching, completedAt, requestedAt } = row;
   const soFar = lock?.acknowledgementId === id ? lock.acknowledged : 0;
   return {
     id,
     status,
     matching,
     done: row.acknowledged ?? soFar,
-    createdAt: slot.createdAt,
+    createdAt: requestedAt,
     completedAt,
   };
 };

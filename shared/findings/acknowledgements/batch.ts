@@ -84,7 +84,7 @@ type FindingChange = Candidate & {
 const changesOf = (row: AcknowledgementRow, batch: readonly Candidate[]): FindingChange[] =>
   batch.map((candidate) => {
     const from = findings.groupOf(candidate);
-    const { slot, by, resolution, reason, follows } = row;
+    const { requestedAt, by, resolution, reason, follows } = row;
     if (follows !== undefined) {
       const isReopened = from.acknowledged && isRaised(from.severity, follows.level);
       const acknowledged = from.acknowledged && !isReopened;
@@ -92,7 +92,7 @@ const changesOf = (row: AcknowledgementRow, batch: readonly Candidate[]): Findin
       return { ...candidate, from, to, given: isReopened ? null : undefined };
     }
     const to = { ...from, acknowledged: resolution !== null };
-    const given = resolution && { at: slot.createdAt, by, resolution, reason };
+    const given = resolution && { at: requestedAt, by, resolution, reason };
     return { ...candidate, from, to, given };
   });
 

@@ -32,14 +32,14 @@ const attributes = [
 
 /** Where a request gets its findings from. Reads the directory once. */
 export const readerOf = async (org: number, row: AcknowledgementRow): Promise<Reader> => {
-  const { selection, slot, follows } = row;
+  const { selection, requestedAt, follows } = row;
   if (follows !== undefined) return byBreach(org, follows);
   if (selection === undefined) throw new Error("A request that is in progress has no selection");
   const isOpenMeant = purposeOf(row) === "acknowledge";
   // Findings that changed after the request stay as they are, and open ones cannot be reopened.
   const isMeant = ({ acknowledgment, severitySince = "" }: Candidate): boolean =>
-    (acknowledgment === undefined ? isOpenMeant : acknowledgment.at <= slot.createdAt) &&
-    severitySince <= slot.createdAt;
+    (acknowledgment === undefined ? isOpenMeant : acknowledgment.at <= requestedAt) &&
+    severitySince <= requestedAt;
   const read = "ids" in selection ? byIds(org, selection.ids) : await byFilter(org, selection);
   return async (cursor) => {
     const window = await read(cursor);

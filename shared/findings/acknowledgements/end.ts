@@ -78,21 +78,22 @@ const release = (
 /** Under which name the lock says what people know of a breach. */
 export const toldNameOf = ({ breachId }: { breachId: number }): `told${number}` => `told${breachId}`;
 
-/** One log entry for all findings, with the time that they carry; none when there is no finding. */
+/** One log entry for all findings; none when there is no finding. */
 const entryOf = async (org: number, row: AcknowledgementRow, count: number): Promise<Write[]> => {
   if (count === 0) return [];
-  const { slot, by, resolution, reason, follows, about = "" } = row;
+  const { by, resolution, reason, follows, about = "" } = row;
+  const slot = await activity.slot(org);
   const found = `${count} breach ${count === 1 ? "finding" : "findings"}`;
   const because = reason === null ? "" : `: ${reason}`;
   if (resolution !== null) {
     const summary = `Acknowledged ${found} ${about}as ${resolution}${because}`;
-    return activity.writesOfRequest(org, slot, { action: "findings.acknowledged", summary, actor: by });
+    return activity.writes(org, slot, { action: "findings.acknowledged", summary, actor: by });
   }
   const summary =
     follows === undefined
       ? `Reopened ${found} ${about}`.trimEnd() + because
       : `Reopened ${found} of ${await titleOf(follows.breachId)}, whose severity has risen to ${severityAt(follows.level)}`;
-  return activity.writesOfRequest(org, slot, { action: "findings.reopened", summary, actor: by });
+  return activity.writes(org, slot, { action: "findings.reopened", summary, actor: by });
 };
 
 const titleOf = async (breachId: number): Promise<string> =>

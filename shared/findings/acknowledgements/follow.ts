@@ -5,7 +5,6 @@
  * `announce` writes the lock of these requests before the catalog changes, and the lock stays due until nothing differs. So a
  * change is made even if every process that knew of it dies.
  */
-import * as activity from "../../access/activity/activity.ts";
 import { service } from "../../access/activity/actor.ts";
 import * as organizations from "../../access/organizations/organization.ts";
 import { chunk } from "../../aws/table/chunk.ts";
@@ -15,7 +14,7 @@ import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as counts from "../../monitoring/counts/counts.ts";
 import { grades, isRecorded } from "../../monitoring/hibp/breach-details.ts";
-import { type AcknowledgementRow, progress, wake } from "./record.ts";
+import { type AcknowledgementRow, progress, timeOfRequest, wake } from "./record.ts";
 
 /** The lock while no request is in progress. `announced`: how often the catalog has changed since the row was written. */
 export type FollowLock = { announced: number; dueShard: string; dueAt: string };
@@ -84,14 +83,14 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
     await table.attempt(table.remove(key, allOf(isIdle, asRead({ announced }))));
     return false;
   }
-  const [id, slot] = await Promise.all([drawId("ACKNOWLEDGEMENT"), activity.slot(org)]);
+  const [id, requestedAt] = await Promise.all([drawId("ACKNOWLEDGEMENT"), timeOfRequest(org)]);
   const { breachId, level, from, count: matching } = next;
   const row: AcknowledgementRow = {
     id,
     status: "running",
     matching,
     completedAt: null,
-    slot,
+    requestedAt,
     by: service,
     resolution: null,
     reason: null,
@@ -103,7 +102,6 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
         update: key,
         set: { acknowledgementId: id, ...progress(0, 0) },
         if: isIdle,
-        until: activity.untilOf(slot),
       },
       { put: { ...keys.acknowledgement(org, id), ...row }, if: absent },
     ]),

@@ -1,9 +1,9 @@
 /** The rows of a request to change many findings: what was asked for, and how far it is. */
+import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import * as queue from "../../aws/queue/queue.ts";
 import { type Condition, condition } from "../../aws/table/condition.ts";
 import { dueShard, type Key, keys } from "../../aws/table/keys.ts";
-import type { Reserved } from "../../lists/blocks.ts";
 import type { Resolution } from "../finding-schema.ts";
 import type { Selection } from "./selection.ts";
 
@@ -21,8 +21,8 @@ export type AcknowledgementRow = {
   /** How many were acknowledged or reopened. Set at the end; before that, the lock knows. */
   acknowledged?: number;
   completedAt: string | null;
-  /** The log entry's. Its `createdAt` is the time of the request, and of the acknowledgment of each finding. */
-  slot: Reserved;
+  /** ISO 8601. The time of the acknowledgment of each finding. */
+  requestedAt: string;
   by: Actor;
   /** Null where nothing is acknowledged. */
   resolution: Resolution | null;
@@ -34,6 +34,12 @@ export type AcknowledgementRow = {
   /** The breach and the level that its findings get, where they follow its severity; `from`: the least that one of them has. */
   follows?: { breachId: number; level: number; from: number };
 };
+
+/**
+ * The present time, ISO 8601. As that of a log entry it is never earlier than an acknowledgment that is there already, although clocks
+ * differ.
+ */
+export const timeOfRequest = async (org: number): Promise<string> => (await activity.slot(org)).createdAt;
 
 export const purposeOf = ({ follows, resolution }: AcknowledgementRow): Purpose => {
   if (follows !== undefined) return "follow";

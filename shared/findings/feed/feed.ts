@@ -8,7 +8,6 @@ import { membership } from "../../access/members/membership.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { firstIdOf } from "../../lists/blocks.ts";
-import type { AcknowledgementRow } from "../acknowledgements/record.ts";
 import { inFull } from "../detailed.ts";
 import { shownAttributes } from "../page.ts";
 import { findings } from "../record.ts";
@@ -66,31 +65,21 @@ export const read = async (
  * That is why the head and the lock are read together, before the list.
  */
 const following = async (org: number, place: Place, limit: number, now: Date) => {
-  type HeadOrLock = { next?: number; scanId?: number; acknowledgementId?: number };
-  const [head, scanLock, ...requestLocks] = await table.getTogether<HeadOrLock>([
+  const [head, scanLock] = await table.getTogether<{ next?: number; scanId?: number }>([
     keys.listHead(org, "FINDING"),
     keys.scanLock(org),
-    keys.acknowledgementLock(org),
-    keys.severityLock(org),
   ]);
   const nextId = head?.next ?? 1;
-  const [found, recent, slots] = await Promise.all([
+  const [found, recent] = await Promise.all([
     findings.following(org, place.finding, { limit, attributes: shownAttributes }),
     entries.following(org, place.entry, { limit, attributes: log.shownAttributes }),
-    slotsOf(
-      org,
-      requestLocks.flatMap((lock) => lock?.acknowledgementId ?? []),
-    ),
   ]);
   const rows = firstWhile(
     found.items,
     (row) => row.id < nextId && findings.groupOf(row).scanId !== scanLock?.scanId,
   );
   const settled = new Date(now.getTime() - settledMilliseconds).toISOString();
-  const logged = firstWhile(
-    recent.items,
-    ({ id, createdAt }) => createdAt <= settled && slots.every((slot) => id < slot),
-  );
+  const logged = firstWhile(recent.items, ({ createdAt }) => createdAt <= settled);
   // Removals can empty many blocks in a row. Ids of a scan in progress may be among theirs.
   const isEmpty = found.items.length === 0 && found.next !== undefined && scanLock === undefined;
   const passed = isEmpty && firstIdOf(found.next ?? 0) <= nextId ? firstIdOf(found.next ?? 0) - 1 : undefined;
@@ -98,15 +87,6 @@ const following = async (org: number, place: Place, limit: number, now: Date) =>
     list.next !== undefined && taken.length > 0 && taken.length === list.items.length;
   const isCut = passed !== undefined || goesOn(found, rows) || goesOn(recent, logged);
   return { rows, logged, passed, isCut };
-};
-
-/** The ids of log entries that requests in progress will write at their ends. */
-const slotsOf = async (org: number, requests: readonly number[]): Promise<number[]> => {
-  const rows = await table.getManyWire(
-    requests.map((id) => keys.acknowledgement(org, id)),
-    { project: ["slot"] },
-  );
-  return rows.map((row) => table.fromWire<Pick<AcknowledgementRow, "slot">>(row).slot.id);
 };
 
 const firstWhile = <T>(all: readonly T[], holds: (one: T) => boolean): T[] => {
