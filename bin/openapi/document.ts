@@ -20,7 +20,7 @@ export const openApiDocument = (part: Part): Json => {
     };
   }
   const webhooks = Object.fromEntries(
-    Object.entries(part.hasWebhooks ? eventData : {}).map(([type, data]) => [
+    Object.entries(part.isPublic ? eventData : {}).map(([type, data]) => [
       type,
       webhook(type, data, schemas),
     ]),
@@ -42,7 +42,7 @@ export const openApiDocument = (part: Part): Json => {
     security: part.security.map((scheme) => ({ [scheme]: [] })),
     tags: Object.entries(part.tags).map(([name, description]) => ({ name, description })),
     paths,
-    ...(part.hasWebhooks && { webhooks }),
+    ...(part.isPublic && { webhooks }),
     components: {
       securitySchemes: Object.fromEntries(part.security.map((scheme) => [scheme, securitySchemes[scheme]])),
       headers,

@@ -6,7 +6,7 @@ import { anyOf } from "../../shared/contract/text.ts";
 import { exampleOf } from "./example.ts";
 import type { Part } from "./parts.ts";
 import { headersOf, refusalReplies, refusedBy } from "./replies.ts";
-import { type Json, jsonContent, jsonSchema, type Schemas } from "./schema.ts";
+import { type Json, jsonSchema, type Schemas } from "./schema.ts";
 
 export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
   const { routes } = part;
@@ -18,11 +18,30 @@ export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
     limitOf(route, routes),
   ].filter((text) => text !== undefined);
   const tag = tagOf(route, part);
-  const content = (schema: z.core.$ZodType, io: "input" | "output"): Json =>
-    jsonContent(jsonSchema(schema, io, schemas), tag, schemas);
+  const exampled = (schema: Json, ...path: string[]): Json => ({
+    schema,
+    ...(part.isPublic && { example: exampleOf(schema, [tag, ...path], schemas) }),
+  });
+  const content = (schema: z.core.$ZodType, io: "input" | "output"): Json => ({
+    "application/json": exampled(jsonSchema(schema, io, schemas)),
+  });
+  /** They have the types of the parsed values, such as integer: OpenAPI then writes `7` into the path or query. */
+  const parametersOf = (where: "path" | "query"): Json[] =>
+    Object.entries(endpoint[where]?.shape ?? {}).map(([name, value]) => {
+      const { description, ...json } = jsonSchema(value, "output", schemas);
+      return {
+        name,
+        in: where,
+        required: !z.safeParse(value, undefined).success,
+        ...(description !== undefined && { description }),
+        // Values separated by commas.
+        ...(json.type === "array" && { style: "form", explode: false }),
+        ...exampled(json, name),
+      };
+    });
   const parameters = [
-    ...parametersOf("path", endpoint.path, tag, schemas),
-    ...parametersOf("query", endpoint.query, tag, schemas),
+    ...parametersOf("path"),
+    ...parametersOf("query"),
     ...(endpoint.repeatable ? [idempotencyKey] : []),
   ];
   return {
@@ -99,30 +118,6 @@ const limitOf = (route: Route, routes: readonly Route[]): string | undefined => 
   const only = counted === undefined ? "" : ` Only ${counted} count.`;
   return `At most ${organizationLimits[limit]} an hour for each organization${shared}.${only}`;
 };
-
-/**
- * Parameters have the types of the parsed values, such as integer: OpenAPI then writes `7` into the path or
- * query.
- */
-const parametersOf = (
-  where: "path" | "query",
-  schema: z.ZodMiniObject | undefined,
-  tag: string,
-  schemas: Schemas,
-): Json[] =>
-  Object.entries(schema?.shape ?? {}).map(([name, value]) => {
-    const { description, ...json } = jsonSchema(value, "output", schemas);
-    return {
-      name,
-      in: where,
-      required: !z.safeParse(value, undefined).success,
-      ...(description !== undefined && { description }),
-      // Values separated by commas.
-      ...(json.type === "array" && { style: "form", explode: false }),
-      schema: json,
-      example: exampleOf(json, [tag, name], schemas),
-    };
-  });
 
 const form = ({ field, extensions, maximumBytes }: Upload): Json => ({
   schema: {

@@ -14,8 +14,8 @@ export type Part = {
   tags: Record<string, string>;
   /** The names of its security schemes, any of which will do. */
   security: readonly ("apiKey" | "session")[];
-  /** Whether the document also tells of what webhooks receive. */
-  hasWebhooks: boolean;
+  /** Whether clients of others use it: its document then has examples, and what webhooks receive. */
+  isPublic: boolean;
 };
 
 export const v1: Part = {
@@ -42,7 +42,7 @@ export const v1: Part = {
     webhooks: "What the service sends to webhook channels",
   },
   security: ["apiKey", "session"],
-  hasWebhooks: true,
+  isPublic: true,
 };
 
 export const dashboard: Part = {
@@ -73,5 +73,5 @@ export const dashboard: Part = {
     recipients: "What recipients of alerts by e-mail say, by their link",
   },
   security: ["session"],
-  hasWebhooks: false,
+  isPublic: false,
 };

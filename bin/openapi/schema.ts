@@ -1,17 +1,11 @@
 /** JSON Schemas of contracts, and the parts of the document that hold them. */
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod/mini";
-import { exampleOf } from "./example.ts";
 
 export type Json = { [name: string]: unknown };
 
 /** The schemas that have an id in their metadata, by this id. */
 export type Schemas = Record<string, Json>;
-
-/** `tag`: of the operation whose body it is. */
-export const jsonContent = (schema: Json, tag: string, schemas: Schemas): Json => ({
-  "application/json": { schema, example: exampleOf(schema, [tag], schemas) },
-});
 
 /**
  * The JSON Schema of a contract's schema. Adds schemas that have an id to `schemas`, and refers to them.

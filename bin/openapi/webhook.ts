@@ -3,8 +3,9 @@ import * as z from "zod/mini";
 import { signatureHeader } from "../../shared/alerting/senders/signature.ts";
 import { idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
+import { exampleOf } from "./example.ts";
 import { camelCase } from "./operation.ts";
-import { type Json, jsonContent, jsonSchema, type Schemas } from "./schema.ts";
+import { type Json, jsonSchema, type Schemas } from "./schema.ts";
 
 export const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): Json => {
   const envelope = z.object({
@@ -15,6 +16,7 @@ export const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): 
     timestamp: timestamp.check(z.meta({ description: "Of this attempt: reject or log old ones" })),
     data,
   });
+  const schema = jsonSchema(envelope, "output", schemas);
   return {
     post: {
       operationId: camelCase(`receive-${type.replaceAll("_", "-")}`),
@@ -36,7 +38,7 @@ export const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): 
       ],
       requestBody: {
         required: true,
-        content: jsonContent(jsonSchema(envelope, "output", schemas), "webhooks", schemas),
+        content: { "application/json": { schema, example: exampleOf(schema, ["webhooks"], schemas) } },
       },
       responses: {
         "2XX": { description: "Delivered" },
