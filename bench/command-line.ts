@@ -15,56 +15,39 @@ export const arms = {
 
 export const sizes = [1_000, 100_000, 1_000_000] as const;
 
-/** What `--help` prints. */
-export const help = (): string => {
-  const width = Math.max(...Object.keys(arms).map((name) => name.length));
-  const lines = Object.entries(arms).map(([name, about]) => `  ${name.padEnd(width)}  ${about}\n`);
-  return `Usage: ${usage}
+export type Settings = { arms: ArmName[]; sizes: number[]; write: boolean };
 
-${lines.join("")}
+/** What `--help` prints, and what follows a sentence that says what is wrong. */
+export const usage = `Usage: npm run bench -- [arm ...] [--size ${sizes.join("|")}]... [--write]
+
+${Object.entries(arms)
+  .map(([name, about]) => `  ${name.padEnd(16)}  ${about}\n`)
+  .join("")}
   Without an arm, all of them run.
   --size   Findings to seed; may be given more than once. Default: all three. A million takes minutes.
   --write  Also writes the tables into bench/figures.json, and their figures into the documents.
 `;
-};
 
-/** Whether --help is among the arguments, which then takes precedence over all others. */
-export const asksForHelp = (args: readonly string[]): boolean =>
-  args.includes("--help") || args.includes("-h");
-
-export type Settings = { arms: ArmName[]; sizes: number[]; write: boolean };
-
-const usage = `npm run bench -- [arm ...] [--size ${sizes.join("|")}]... [--write]`;
-
-/** @throws Error whose message says what is wrong and how to use the command. */
-export const readCommandLine = (args: readonly string[]): Settings => {
-  const { values, positionals } = parse(args);
-  const unknown = positionals.find((name) => !(name in arms));
-  if (unknown !== undefined) {
-    throw new Error(`There is no arm "${unknown}". Arms: ${Object.keys(arms).join(", ")}. Usage: ${usage}`);
-  }
-  const chosen = (values.size ?? []).map((text) => {
-    const size = Number(text.replaceAll(/[_,]/g, ""));
-    if (!(sizes as readonly number[]).includes(size)) {
-      throw new Error(`--size takes ${sizes.join(", ")}, not "${text}". Usage: ${usage}`);
-    }
-    return size;
+/** Undefined: help is asked for. Throws a sentence that says what is wrong. */
+export const readCommandLine = (args: string[]): Settings | undefined => {
+  const { values, positionals } = parseArgs({
+    args,
+    options: {
+      size: { type: "string", multiple: true, default: [] },
+      write: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h" },
+    },
+    allowPositionals: true,
   });
+  if (values.help) return undefined;
+  const unknown = positionals.find((name) => !(name in arms));
+  if (unknown !== undefined) throw new Error(`There is no arm "${unknown}".`);
+  const other = values.size.find((size) => !sizes.some((each) => String(each) === size));
+  if (other !== undefined) throw new Error(`--size takes ${sizes.join(", ")}, not "${other}".`);
+  const all = Object.keys(arms) as ArmName[];
   return {
-    arms: (positionals.length > 0 ? [...new Set(positionals)] : Object.keys(arms)) as ArmName[],
-    sizes: chosen.length > 0 ? [...new Set(chosen)].sort((a, b) => a - b) : [...sizes],
-    write: values.write ?? false,
+    arms: positionals.length > 0 ? all.filter((name) => positionals.includes(name)) : all,
+    sizes: sizes.filter((size) => values.size.length === 0 || values.size.includes(String(size))),
+    write: values.write,
   };
-};
-
-const parse = (args: readonly string[]) => {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: { size: { type: "string", multiple: true }, write: { type: "boolean" } },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw new Error(`${(error as Error).message} Usage: ${usage}`);
-  }
 };

@@ -4,7 +4,6 @@ import { undisturbed } from "../local/dynamodb/behaviour.ts";
 import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
 import { startBehavingDynamodb } from "../local/harness/behaving-dynamodb.ts";
 import { startParameters } from "../local/parameters/parameters.ts";
-import { openAssembly } from "../local/template/assembly.ts";
 import { administrator } from "../shared/access/activity/actor.ts";
 import { withTimeOf } from "../shared/aws/table/patience.ts";
 import * as findings from "../shared/findings/finding.ts";
@@ -17,7 +16,7 @@ import { plan } from "../shared/scanning/plan.ts";
 import { start } from "../shared/scanning/start.ts";
 import type { Cell, Context, Table } from "./arm.ts";
 import { createChannels, webhook } from "./channels.ts";
-import { tableOf } from "./database.ts";
+import { openedAssembly, tableName } from "./database.ts";
 import { invocation, startQueues, takeMessages } from "./in-process.ts";
 import { quantile, round, verdict } from "./measure.ts";
 import { domainNames } from "./seed/addresses.ts";
@@ -53,7 +52,7 @@ const contend = async <R>(
     const size = { findings: 0, addresses };
     const database = await makeDatabase("contended", size, { progress, isScanned: false });
     const directory = await assembly();
-    const opened = openAssembly(directory, { region: "us-east-1", accountId: "000000000000" });
+    const opened = openedAssembly(directory);
     const engine = await startDynamodb({ assembly: opened, directory: database.directory });
     stops.push(engine.close);
     const behaviour = { ...undisturbed, latency };
@@ -74,7 +73,7 @@ const contend = async <R>(
       AWS_REGION: "us-east-1",
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "local",
-      TABLE_NAME: tableOf(directory).name,
+      TABLE_NAME: tableName(directory),
       HIBP_BASE_URL: hibp.url,
       HIBP_API_KEY_PARAMETER: "/bench/hibp-key",
     });

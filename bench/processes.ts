@@ -9,20 +9,6 @@ const read = (path: string): string => {
   }
 };
 
-/** Ids of a process and all its descendants, parents first. */
-export const treeOf = (processId: number): number[] => {
-  const children = new Map<number, number[]>();
-  for (const name of readdirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    // The second field is the command in parentheses, which may itself contain spaces and parentheses.
-    const [, parent] = /^\d+ \(.*\) \S (\d+) /s.exec(read(`/proc/${name}/stat`)) ?? [];
-    if (parent !== undefined)
-      children.set(Number(parent), [...(children.get(Number(parent)) ?? []), Number(name)]);
-  }
-  const below = (id: number): number[] => [id, ...(children.get(id) ?? []).flatMap(below)];
-  return below(processId);
-};
-
 /** This file of each thread of a process. */
 const ofThreads = (processId: number, file: string): string[] => {
   try {
@@ -33,6 +19,14 @@ const ofThreads = (processId: number, file: string): string[] => {
     return []; // The process has ended.
   }
 };
+
+/** Ids of a process and all its descendants, parents first. */
+export const treeOf = (processId: number): number[] => [
+  processId,
+  ...ofThreads(processId, "children").flatMap((text) =>
+    (text.match(/\d+/g) ?? []).map(Number).flatMap(treeOf),
+  ),
+];
 
 /** CPU time of all threads since the process started. */
 export const cpuMilliseconds = (processId: number): number =>

@@ -1,7 +1,7 @@
 /** The entry point of `npm run bench`: measures the real template on the real engine. */
 import { spawnSync } from "node:child_process";
 import type { Run } from "./arm.ts";
-import { arms as about, sizes as allSizes, asksForHelp, help, readCommandLine } from "./command-line.ts";
+import { arms as about, sizes as allSizes, readCommandLine, type Settings, usage } from "./command-line.ts";
 import { fillDocuments } from "./documents.ts";
 import { store } from "./figures.ts";
 import { asText } from "./print.ts";
@@ -18,13 +18,21 @@ const runAlone = (args: readonly string[]): void => {
   if (status !== 0) throw new Error(`The arm ${args[0]} failed`);
 };
 
+const readSettings = (): Settings | undefined => {
+  try {
+    return readCommandLine(process.argv.slice(2));
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n\n${usage}`);
+  }
+};
+
 const run = async (): Promise<void> => {
-  const args = process.argv.slice(2);
-  if (asksForHelp(args)) {
-    process.stdout.write(help());
+  const settings = readSettings();
+  if (settings === undefined) {
+    process.stdout.write(usage);
     return;
   }
-  const { arms, sizes, write } = readCommandLine(args);
+  const { arms, sizes, write } = settings;
   const [name, ...others] = arms;
   if (name === undefined) return;
   // Each arm has a process of its own: it sets environment variables, and clients of AWS keep their endpoints.

@@ -8,10 +8,9 @@ import type { HibpServer } from "../local/harness/hibp-server.ts";
 import { type Consumed, type Meter, startMeter } from "../local/harness/meter.ts";
 import { type LocalService, startService } from "../local/harness/service.ts";
 import { synthesize } from "../local/synthesis.ts";
-import { openAssembly } from "../local/template/assembly.ts";
 import { type Api, type Call, createApi, type Reply } from "./api.ts";
 import type { Context } from "./arm.ts";
-import { createDatabase } from "./database.ts";
+import { createDatabase, openedAssembly } from "./database.ts";
 import { isRunning, treeOf } from "./processes.ts";
 import { type Seeded, seed } from "./seed/seed.ts";
 import type { Size } from "./seed/shape.ts";
@@ -102,7 +101,7 @@ export const startBench = async (
   } = {},
 ): Promise<Bench> => {
   const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
-  const opened = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
+  const opened = openedAssembly(assemblyDirectory);
   const engine = await startDynamodb({ assembly: opened, directory });
   const hibp = await startUpstream(options.accounts ?? {}, seeded.domains);
   // No API request waits for these.
@@ -118,8 +117,7 @@ export const startBench = async (
   });
   const service = await startService(
     ["--memory", "--hibp-url", hibp.url, ...(options.furtherOptions ?? [])],
-    // No instance is ended to save memory: its CPU time is read later.
-    { AWS_ENDPOINT_URL_DYNAMODB: meter.url, LOCAL_KEPT_MEGABYTES: "65536" },
+    { AWS_ENDPOINT_URL_DYNAMODB: meter.url },
     assemblyDirectory,
   );
   serviceId = service.process.pid ?? 0;

@@ -1,6 +1,7 @@
 import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Assembly, openAssembly } from "../local/template/assembly.ts";
+import type { Assembly } from "../local/template/assembly.ts";
+import { openedAssembly } from "./database.ts";
 
 export type Resources = {
   /** Each watches one metric, which is what AWS charges for. */
@@ -24,7 +25,7 @@ type EventSource = { Enabled?: boolean; ScalingConfig?: object };
 
 /** Resources of the template that cost money while idle, and limits of what a flood costs. */
 export const resourcesOf = (assemblyDirectory: string): Resources => {
-  const assembly = openAssembly(assemblyDirectory, { region: "us-east-1", accountId: "000000000000" });
+  const assembly = openedAssembly(assemblyDirectory);
   const propertiesOf = <P extends object>(type: string): P[] =>
     assembly.ofType<P>(type).map(({ properties }) => properties);
   const sources = propertiesOf<EventSource>("AWS::Lambda::EventSourceMapping");
