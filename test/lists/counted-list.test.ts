@@ -329,14 +329,13 @@ const history = fc.array(
   { minLength: 15, maxLength: 40, size: "max" },
 );
 
-/** Plays random histories of two organizations and compares after every step, after which `sabotage` runs too. */
-const histories = (sabotage?: (org: number, model: Known[]) => Promise<void>) =>
+/** Plays random histories of two organizations, and compares after every step. */
+const histories = () =>
   fc.asyncProperty(history, async (steps) => {
     const worlds: World[] = [0, 1].map(() => ({ org: newOrganization(), clock: 0, model: [] }));
     for (const { which, operation, queries } of steps) {
       await apply(worlds[which] as World, operation);
       for (const [index, { org, model }] of worlds.entries()) {
-        await sabotage?.(org, model);
         // Nothing has changed of the other organization. Old blocks lie far back.
         const asked = (index === which ? queries : []).map((query) => {
           const { offset, ...rest } = queryOf(model, query);
@@ -363,28 +362,6 @@ describe("a counted list answers as a naive list does", () => {
     console.log(`${byIds} pages by the ids of notes`);
     expect(byIds).toBeGreaterThan(10);
   }, 600_000);
-
-  test.each<[what: string, damage: (org: number, victim: Known) => Promise<unknown>]>([
-    [
-      "one counter is changed",
-      (org, { id, group }) =>
-        table.update(keys.directory(org, "EMAIL", blockOf(id)), { add: { [emails.groupKeyOf(group)]: 1 } }),
-    ],
-    [
-      "one member is moved without its counter",
-      (org, { id }) => table.update(emails.key(org, id), { set: { group: "9-_-1" } }),
-    ],
-  ])("unless %s, which the comparison notices", async (_, damage) => {
-    let damaged = 0;
-    const sabotage = async (org: number, model: Known[]): Promise<void> => {
-      const victim = model.at(-1);
-      if (damaged > 0 || victim === undefined) return;
-      damaged++;
-      await damage(org, victim);
-    };
-    const { failed } = await fc.check(histories(sabotage), { seed, numRuns: 5, endOnFailure: true });
-    expect([damaged, failed]).toEqual([1, true]);
-  });
 });
 
 const anyGroup: Group = { domainId: 1, teamId: null, isActive: true };

@@ -147,41 +147,6 @@ test("a page without a filter does not read notes", async () => {
   expect(capacity.take().readUnits).toBeGreaterThan(readUnits);
 });
 
-test("members of several groups of a block come in the order of their ids", async () => {
-  const org = ++organizations;
-  const all = await reserve(org, "EMAIL", blocks * blockSize);
-  const some = all.filter((_, index) => index % 100 === 0);
-  await transact(
-    org,
-    some.map((one, index) => emails.put(org, one, { team: index % 3, isActive: true }, { email: "a" })),
-  );
-  await refresh(org, "EMAIL");
-  const of = (teams: number[]) => some.filter((_, index) => teams.includes(index % 3)).map(({ id }) => id);
-  const watch: Partial<Watch> = {};
-  const { items } = await watching(watch, () =>
-    emails.page(org, { matches: ({ team }) => team !== 1, limit: 100, offset: 20 }),
-  );
-  expect(items.map(({ id }) => id)).toEqual(of([0, 2]).reverse().slice(20, 120));
-  expect(watch.blocksRead).toBeUndefined();
-});
-
-test("members that leave a group cost a unit each until they are noted again", async () => {
-  const { org, disabledIds } = await spread(2);
-  await refresh(org, "EMAIL");
-  const left = disabledIds.filter((_, index) => index % 2 === 0);
-  await move(
-    org,
-    disabledIds.filter((id) => !left.includes(id)),
-    disabled,
-    active,
-  );
-  expect(await page(org, { offset: 1 })).toMatchObject({
-    ids: left.toReversed().slice(1, 51),
-    total: blocks,
-    requests: 2,
-  });
-});
-
 test("a block whose group has got another member is read, until it is noted again", async () => {
   const { org, disabledIds, activeIds } = await spreadAndNoted();
   expect((await noted(org)).slice(0, -1)).toEqual(disabledIds.slice(0, -1).map((id) => [id]));
@@ -257,18 +222,6 @@ test("lost notes cost read units, until their blocks are noted again", async () 
   expect(await page(org, { offset: 4 })).toMatchObject({ ids, blocksRead: 50 });
   await refresh(org, "EMAIL");
   expect(await page(org, { offset: 4 })).toMatchObject({ ids, blocksRead: 0 });
-});
-
-test("a block without rare members keeps no note", async () => {
-  const { org, disabledIds, activeIds } = await spreadAndNoted();
-  await transact(
-    org,
-    [...disabledIds.map((id) => emails.delete(org, id, disabled))].concat(
-      activeIds.map((id) => emails.delete(org, id, active)),
-    ),
-  );
-  await refresh(org, "EMAIL");
-  expect(await noted(org)).toEqual(disabledIds.map(() => undefined));
 });
 
 test("all ids of a group with up to 32 members in a block are noted, else none", async () => {
