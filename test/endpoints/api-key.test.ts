@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hashOf, mintApiKey, mintSession } from "../../shared/access/keys/secret.ts";
+import { hashOf, mintApiKey } from "../../shared/access/keys/secret.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import { createKeyClient, createOrganization } from "../service/organization.ts";
@@ -52,52 +52,14 @@ describe("an API key", () => {
     expectUnauthenticated(await user.v1.get("/emails"));
   });
 
-  test("is accepted with the scheme in any case and more than one space", async () => {
-    const { key } = await createOrganization();
-    for (const authorization of [`bearer ${key}`, `BEARER ${key}`, `bEaReR    ${key}`, `Bearer ${key}  `]) {
-      expect((await getWith({ authorization })).status, authorization.slice(0, 12)).toBe(200);
-    }
-    expect((await getWith({ AUTHORIZATION: `Bearer ${key}` })).status).toBe(200);
-  });
-
-  test("that is malformed, unknown or not alone is 401", async () => {
+  // session-cookie.test.ts has the forms of the header.
+  test("that was never created, is of no organization, or is malformed is 401", async () => {
     const { key, id } = await createOrganization();
-    const replaced = (index: number) =>
-      key.slice(0, index) + (key[index] === "x" ? "y" : "x") + key.slice(index + 1);
-    const values = [
-      "Bearer",
-      "Bearer ",
-      "Bearer x",
-      `Bearer ${key.slice(0, -1)}`,
-      `Bearer ${key}x`,
-      `Bearer ${key.toLowerCase()}`,
-      `Bearer ${key.slice(4)}`,
-      `Bearer "${key}"`,
-      `Bearer ${key} ${key}`,
-      `Bearer ${key}, Bearer ${key}`,
-      `Bearer Bearer ${key}`,
-      // Keys with a wrong checksum: a character of the checksum, the random part, the organization's part is
-      // changed.
-      `Bearer ${replaced(41)}`,
-      `Bearer ${replaced(20)}`,
-      `Bearer ${replaced(8)}`,
-      // Well-formed keys that were never created: of this organization, of one that does not exist, and
-      // others.
-      `Bearer ${mintApiKey(id)}`,
-      `Bearer ${mintApiKey(987_654_321)}`,
-      `Bearer bms_${"0".repeat(38)}`,
-      `Bearer ${mintSession(id, 1)}`,
-      `Bearer ${"x".repeat(5000)}`,
-      key,
-      `Token ${key}`,
-      `Basic ${Buffer.from(`${key}:`).toString("base64")}`,
-      "",
-    ];
-    const replies = await Promise.all(values.map((authorization) => getWith({ authorization })));
-    for (const [index, reply] of replies.entries()) {
-      expect([values[index]?.slice(0, 30), reply.status]).toEqual([values[index]?.slice(0, 30), 401]);
-      expectUnauthenticated(reply);
-    }
+    for (const header of ["authorization", "AUTHORIZATION"])
+      expect((await getWith({ [header]: `Bearer ${key}` })).status).toBe(200);
+    const values = [mintApiKey(id), mintApiKey(987_654_321), `${key}x`, "x".repeat(5000)];
+    for (const value of values) expectUnauthenticated(await getWith({ authorization: `Bearer ${value}` }));
+    expectUnauthenticated(await getWith({ authorization: key }));
   });
 
   test("in a query parameter, a body or a cookie is no key", async () => {
@@ -111,23 +73,13 @@ describe("an API key", () => {
   test("sent in two Authorization headers is 401, even if both are valid", async () => {
     const [one, other] = await Promise.all([createOrganization(), createOrganization()]);
     const { cookie } = await signedIn(one.id);
-    const [first, second] = [`Bearer ${one.key}`, `Bearer ${other.key}`];
-    const basic = "Basic dXNlcjpwYXNz";
-    for (const authorization of [
-      [first, second],
-      [first, first],
-      [basic, first],
-      [first, basic],
-    ]) {
-      expectUnauthenticated(await getWith({ authorization }));
-      expectUnauthenticated(await getWith({ authorization, cookie }));
-    }
+    const authorization = [`Bearer ${one.key}`, `Bearer ${other.key}`];
+    expectUnauthenticated(await getWith({ authorization }));
+    expectUnauthenticated(await getWith({ authorization, cookie }));
   });
 });
 
-describe("no credentials", () => {
-  test("every endpoint is 401 with WWW-Authenticate and the headers of every reply", async () => {
-    const replies = await requestEveryEndpoint(anonymous());
-    for (const reply of replies) expectUnauthenticated(reply);
-  });
+test("without credentials every endpoint is 401 with WWW-Authenticate", async () => {
+  const replies = await requestEveryEndpoint(anonymous());
+  for (const reply of replies) expectUnauthenticated(reply);
 });

@@ -19,76 +19,6 @@ describe("a session cookie", () => {
     }
   });
 
-  test("may be quoted and have spaces around it, but none of either within", async () => {
-    const { cookie } = await signedIn((await createOrganization()).id);
-    const value = cookie.slice("session=".length);
-    for (const form of [
-      `"${value}"`,
-      `"${value}`,
-      `${value}"`,
-      `${value}; session=a b`,
-      `${value}; session="a"b`,
-    ]) {
-      expect([form, (await getWith({ cookie: `\tsession = ${form} ` })).status]).toEqual([form, 200]);
-    }
-    for (const form of [`""${value}""`, `" ${value}"`, `${value} x`, `"${value}"x`]) {
-      expectUnauthenticated(await getWith({ cookie: `session=${form}` }));
-    }
-  });
-
-  test.each([
-    ["space in a value", `__Host-session=${" ".repeat(100_000)}a b`],
-    ["space in a name", `${" ".repeat(100_000)}a b=`],
-    ["quotes", `__Host-session=${'"'.repeat(100_000)}`],
-    ["many cookies", "__Host-session=a b;".repeat(10_000)],
-  ])("of hostile form takes linear time: %s", (_, cookie) => {
-    const begun = process.cpuUsage();
-    expect(credentialOf({ multiValueHeaders: { Cookie: [cookie] } })).toBe("none");
-    // Milliseconds of computing, not of waiting. Quadratic time would be ten seconds.
-    expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(2_000);
-  });
-
-  test("authenticates beside an Authorization header of another scheme than Bearer", async () => {
-    const organization = await createOrganization();
-    const { cookie } = await signedIn(organization.id);
-    for (const authorization of [
-      "Basic dXNlcjpwYXNz",
-      "basic   dXNlcjpwYXNz",
-      'Digest username="ada", uri="/"',
-      "AWS4-HMAC-SHA256 Credential=x",
-      "Token x",
-      'Digest username="bms_admin"',
-      `Token ${organization.key}`,
-      `Basic ${organization.key}`,
-      "Negotiate",
-      "Basic ",
-      "BearerToken x",
-      "x",
-      "",
-    ]) {
-      expect((await getWith({ authorization, cookie })).status, authorization).toBe(200);
-    }
-    expect((await getWith({ authorization: ["Basic x", "Digest y"], cookie })).status).toBe(200);
-  });
-
-  test("does not count beside a Bearer or malformed Authorization header", async () => {
-    const organization = await createOrganization();
-    const { cookie } = await signedIn(organization.id);
-    const { id: org, key, keyId } = organization;
-    await admin("key revoke", { org, key: keyId });
-    const values = [
-      ...["Bearer", "Bearer x", "bearer  ", `Bearer ${key}`, `Bearer ${key}x`, `Bearer ${mintApiKey(org)}`],
-      ...[key, ` ${key}`, `${key} x`, `Basic x, Bearer ${key}`, `Bearer:${key}`, `Bearer: ${key}`],
-      ...[`bearer,${key}`, `"Bearer" ${key}`, "bearer, x", "Bearer\tx", "Basic: x", ", x"],
-    ];
-    const replies = await Promise.all(values.map((authorization) => getWith({ authorization, cookie })));
-    for (const [index, reply] of replies.entries()) {
-      expect([values[index], reply.status]).toEqual([values[index], 401]);
-      expectUnauthenticated(reply);
-    }
-    expectUnauthenticated(await getWith({ authorization: ["Basic x", key], cookie }));
-  });
-
   test("does not count beside a valid key of another organization, which answers", async () => {
     const [one, other] = await Promise.all([createOrganization(), createOrganization()]);
     const { cookie } = await signedIn(one.id);
@@ -97,23 +27,11 @@ describe("a session cookie", () => {
     expect(reply).toMatchObject({ status: 200, body: { total: 1 } });
   });
 
-  test("that is unknown, malformed, empty or given twice is 401", async () => {
-    const organization = await createOrganization();
-    const { cookie } = await signedIn(organization.id);
-    const values = [
-      `session=${mintSession(organization.id, 1)}`,
-      `session=${mintSession(987_654_321, 1)}`,
-      "session=",
-      "session",
-      "session=x",
-      `${cookie}x`,
-      cookie.slice(0, -1),
-      `Session=${cookie.slice("session=".length)}`,
-      `xsession=${cookie.slice("session=".length)}`,
-      `${cookie}; ${cookie}`,
-      `${cookie}; session=x`,
-    ];
-    for (const value of values) expectUnauthenticated(await getWith({ cookie: value }));
+  test("that is unknown, malformed or given twice is 401", async () => {
+    const { id } = await createOrganization();
+    const { cookie } = await signedIn(id);
+    const unknown = [mintSession(id, 1), mintSession(987_654_321, 1)].map((value) => `session=${value}`);
+    for (const value of [...unknown, `${cookie}x`]) expectUnauthenticated(await getWith({ cookie: value }));
     expectUnauthenticated(await getWith({ cookie: [cookie, cookie] }));
   });
 
@@ -138,6 +56,78 @@ describe("a session cookie", () => {
     expect(rows.flat().map(({ sk }) => sk.split("#").at(-1))).toEqual([hashOf(session), hashOf(key)]);
     const stored = JSON.stringify(rows);
     for (const secret of [session.slice(8), key.slice(12, 36)]) expect(stored).not.toContain(secret);
+  });
+});
+
+describe("of the headers of a request", () => {
+  const [key, session] = [mintApiKey(1), mintSession(1, 2)];
+  const bearer = `Bearer ${key}`;
+  const credentialIn = (authorization: string[], cookies: string[] = [`__Host-session=${session}`]) => {
+    const credential = credentialOf({ multiValueHeaders: { Authorization: authorization, COOKIE: cookies } });
+    return credential === "none" ? credential : credential.kind;
+  };
+  const replaced = (at: number) => key.slice(0, at) + (key[at] === "x" ? "y" : "x") + key.slice(at + 1);
+
+  test("a Bearer key is the credential, its scheme in any case, whatever the cookie", () => {
+    for (const header of [bearer, `bearer ${key}`, `BEARER ${key}`, `bEaReR    ${key}`, `${bearer}  `])
+      expect([header, credentialIn([header])]).toEqual([header, "key"]);
+  });
+
+  test("a malformed or repeated Bearer header is none, not even with a cookie beside it", () => {
+    const wrong = [
+      ...["Bearer", "Bearer ", "bearer  ", "Bearer x", "Bearer\tx", `${bearer}x`, bearer.slice(0, -1)],
+      ...[`Bearer ${key.toLowerCase()}`, `Bearer ${key.slice(4)}`, `Bearer "${key}"`, `Bearer ${session}`],
+      ...[`${bearer} ${key}`, `${bearer}, ${bearer}`, `Bearer ${bearer}`, `Basic x, ${bearer}`, "bearer, x"],
+      ...[key, ` ${key}`, `${key} x`, `Bearer:${key}`, `Bearer: ${key}`, `bearer,${key}`, `"Bearer" ${key}`],
+      ...["Basic: x", ", x"],
+      // A character of the checksum, of the random part, of the organization's part is changed.
+      ...[41, 20, 8].map((at) => `Bearer ${replaced(at)}`),
+    ];
+    for (const header of wrong) expect([header, credentialIn([header])]).toEqual([header, "none"]);
+    for (const headers of [
+      [bearer, bearer],
+      ["Basic x", bearer],
+      [bearer, "Basic x"],
+      ["Basic x", key],
+    ])
+      expect([headers, credentialIn(headers)]).toEqual([headers, "none"]);
+  });
+
+  test("the cookie is the credential beside nothing, and beside other schemes", () => {
+    const others = [
+      ...["", "Basic dXNlcjpwYXNz", "basic   dXNlcjpwYXNz", 'Digest username="ada", uri="/"', "Negotiate"],
+      ...["AWS4-HMAC-SHA256 Credential=x", "Token x", 'Digest username="bms_admin"', "Basic ", "x"],
+      ...[`Token ${key}`, `Basic ${key}`, "BearerToken x"],
+    ];
+    for (const header of others) expect([header, credentialIn([header])]).toEqual([header, "session"]);
+    expect(credentialIn([])).toBe("session");
+    expect(credentialIn(["Basic x", "Digest y"])).toBe("session");
+    expect(credentialIn([`Token ${key}`], [])).toBe("none");
+  });
+
+  test("the cookie may be quoted and have spaces around it, but none of either within", () => {
+    const named = (value: string) => credentialIn([], [`\ttheme=dark; __Host-session = ${value} `]);
+    for (const value of [session, `"${session}"`, `"${session}`, `${session}"`, `${session}; a=b;`])
+      expect([value, named(value)]).toEqual([value, "session"]);
+    for (const other of ["a b", '"a"b']) expect(named(`${session}; __Host-session=${other}`)).toBe("session");
+    for (const value of [`""${session}""`, `" ${session}"`, `${session} x`, `"${session}"x`, "", "x", key])
+      expect([value, named(value)]).toEqual([value, "none"]);
+    for (const value of [`${session}x`, session.slice(0, -1), `${session}; __Host-session=x`])
+      expect([value, named(value)]).toEqual([value, "none"]);
+    for (const name of ["__host-session", "x__Host-session"])
+      expect(credentialIn([], [`${name}=${session}`])).toBe("none");
+  });
+
+  test.each([
+    ["space in a value", `__Host-session=${" ".repeat(100_000)}a b`],
+    ["space in a name", `${" ".repeat(100_000)}a b=`],
+    ["quotes", `__Host-session=${'"'.repeat(100_000)}`],
+    ["many cookies", "__Host-session=a b;".repeat(10_000)],
+  ])("a cookie of hostile form takes linear time: %s", (_, cookie) => {
+    const begun = process.cpuUsage();
+    expect(credentialOf({ multiValueHeaders: { Cookie: [cookie] } })).toBe("none");
+    // Milliseconds of computing, not of waiting. Quadratic time would be ten seconds.
+    expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(2_000);
   });
 });
 
