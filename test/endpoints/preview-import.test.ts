@@ -1,11 +1,14 @@
+import type { APIGatewayProxyEvent } from "aws-lambda";
 import { describe, expect, test } from "vitest";
+import { previewImport } from "../../functions/preview-import/endpoint.ts";
 import { countOrganization } from "../../shared/access/api/limits.ts";
+import { readUpload } from "../../shared/access/api/multipart.ts";
 import { admin } from "../service/admin.ts";
 import { createClient } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { numberedAddresses } from "./emails.ts";
 import { inOneWindow, presetCount, subjects } from "./limit-window.ts";
-import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
+import { countStatuses, expectRefusal } from "./reply.ts";
 import { boundary, multipart, postForm, preview } from "./upload.ts";
 
 const mebibyte = 1024 * 1024;
@@ -63,7 +66,6 @@ describe("200", () => {
       "not an address;Y;Sales",
     ];
     const reply = await preview(api, lines.join("\r\n"));
-    expectEveryHeader(reply);
     const invalid = { domainId: null, status: "invalid" };
     const mary = { email: "mary@xn--mnchen-3ya.example", domainId: second };
     expect(reply.status).toBe(200);
@@ -118,113 +120,100 @@ describe("200", () => {
 });
 
 describe("400", () => {
-  const file = { name: "file", filename: "a.csv", content: "ada@demo.example" };
-
-  test("a body that is not a form with a boundary", async () => {
+  test("a file that is empty, no text file, or has a team with a long name, and no form", async () => {
     const { api } = await createOrganization();
-    for (const type of ["multipart/form-data", "multipart/mixed; boundary=x", "text/csv", "nonsense"]) {
-      expectRefusal(await postForm(api, multipart([file]), type), 400, /multipart\/form-data/);
-    }
+    expectRefusal(await preview(api, ""), 400, /^file: is empty$/);
+    expectRefusal(await preview(api, "ada@demo.example", "a.xlsx"), 400, unsupported);
+    const long = `email,team\nada@demo.example,${"x".repeat(101)}`;
+    expectRefusal(await preview(api, long), 400, /^file: the team "x+…" must have at most 100 characters$/);
     expectRefusal(await api.post("/emails/import/preview"), 400, /multipart\/form-data/);
   });
 
-  test("a form of another boundary, cut off, empty, or malformed", async () => {
-    const { api } = await createOrganization();
-    const whole = multipart([file]);
-    expectRefusal(await postForm(api, whole, "multipart/form-data; boundary=other"), 400, /well-formed/);
-    for (const left of [1, 60, whole.length - 8]) {
-      expectRefusal(await postForm(api, whole.subarray(0, left)), 400, /well-formed/);
-    }
-    expectRefusal(await postForm(api, multipart([])), 400, /part named file/);
-    const header = `--x\r\n${"A".repeat(20_000)}: b\r\n\r\ndata\r\n--x--\r\n`;
-    expectRefusal(await postForm(api, header, "multipart/form-data; boundary=x"), 400, /./);
+  // In this process.
+  const read = (form: Buffer, type = `multipart/form-data; boundary=${boundary}`): Promise<Buffer> => {
+    const event = { headers: { "Content-Type": type }, body: form.toString("base64"), isBase64Encoded: true };
+    return readUpload(event as unknown as APIGatewayProxyEvent, previewImport.upload);
+  };
+  const unsupported = /^file: must be saved as CSV .* \.csv, \.tsv, or \.txt$/;
+  const file = { name: "file", filename: "a.csv", content: "ada@demo.example" };
+  const other = { ...file, name: "other" };
+  const whole = multipart([file]);
+  const fields = Array.from({ length: 30 }, (_, index) => ({ name: `f${index}`, content: "x" }));
+  const malformed = `--${boundary}\r\n${"A".repeat(20_000)}: b\r\n\r\ndata\r\n--${boundary}--\r\n`;
+
+  test.each<[what: string, error: RegExp, forms: Buffer[]]>([
+    ["cut off", /well-formed/, [1, 60, whole.length - 8].map((left) => whole.subarray(0, left))],
+    ["malformed", /./, [Buffer.from(malformed)]],
+    [
+      "without a file",
+      /There must be a file in a part named file/,
+      [
+        [],
+        [{ name: "file", content: "x" }],
+        [other],
+        [{ ...file, name: "File" }],
+        [{ filename: "a.csv", content: "x" }],
+      ].map((parts) => multipart(parts)),
+    ],
+    [
+      "with several files",
+      /one file only/,
+      [
+        [file, file],
+        [file, other],
+        [other, file],
+      ].map((parts) => multipart(parts)),
+    ],
+    ["with too many fields", /too many fields/, [multipart([...fields, file])]],
+    [
+      "with a file of another type, or without a name",
+      unsupported,
+      ["a.xlsx", "a", "csv", "a.csv.zip", "a.csv ", "."]
+        .map((filename) => multipart([{ ...file, filename }]))
+        .concat(multipart([{ name: "file", type: "application/octet-stream", content: "x" }])),
+    ],
+  ])("a form that is %s; the error says so", async (_, error, forms) => {
+    for (const form of forms) await expect(read(form)).rejects.toThrow(error);
   });
 
-  test("a missing file, several files, or too many fields", async () => {
-    const { api } = await createOrganization();
-    const { content } = file;
-    const other = { ...file, name: "other" };
-    const missing = [
-      { name: "file", content },
-      other,
-      { ...file, name: "File" },
-      { filename: "a.csv", content },
-    ];
-    for (const part of missing) {
-      expectRefusal(await postForm(api, multipart([part])), 400, /There must be a file in a part named file/);
-    }
-    for (const parts of [
-      [file, file],
-      [file, other],
-      [other, file],
-    ]) {
-      expectRefusal(await postForm(api, multipart(parts)), 400, /one file only/);
-    }
-    const fields = Array.from({ length: 30 }, (_, index) => ({ name: `f${index}`, content: "x" }));
-    expectRefusal(await postForm(api, multipart([...fields, file])), 400, /too many fields/);
-  });
-
-  test("a file without a supported extension, or without a name", async () => {
-    const { api } = await createOrganization();
-    const unsupported = /^file: must be saved as CSV .* \.csv, \.tsv, or \.txt$/;
-    for (const filename of ["a.xlsx", "a", "csv", "a.csv.zip", "a.csv ", "."]) {
-      expectRefusal(await preview(api, "ada@demo.example", filename), 400, unsupported);
-    }
-    const unnamed = { name: "file", type: "application/octet-stream", content: "ada@demo.example" };
-    expectRefusal(await postForm(api, multipart([unnamed])), 400, /^file: .* \.csv/);
-  });
-
-  test("a file that is empty, without addresses, or binary", async () => {
-    const { api } = await createOrganization();
-    expectRefusal(await preview(api, ""), 400, /^file: is empty$/);
-    expectRefusal(await preview(api, "email\nnobody\n"), 400, /^file: holds no e-mail addresses$/);
-    expectRefusal(await preview(api, Buffer.alloc(1000)), 400, /^file: is not a text file$/);
-    const long = `email,team\nada@demo.example,${"x".repeat(101)}`;
-    expectRefusal(await preview(api, long), 400, /^file: the team "x+…" must have at most 100 characters$/);
-  });
-});
-
-describe("413", () => {
-  test("a file of more than 1 MiB, or a body that is far larger, whatever it holds", async () => {
-    const { api } = await createOrganization();
-    expect(await preview(api, csvOfSize(mebibyte))).toMatchObject({
-      status: 200,
-      body: { emails: [{ email: "ada@demo.example" }] },
-    });
-    for (const bytes of [mebibyte + 1, 3 * mebibyte]) {
-      expectRefusal(await preview(api, csvOfSize(bytes)), 413, /^file: .*, more than 1 MiB: split it$/);
-    }
-    for (const bytes of [mebibyte + 100_000, 9 * mebibyte]) {
-      expectRefusal(await postForm(api, Buffer.alloc(bytes)), 413, /too large/);
-    }
-  });
-
-  test("more than 500 addresses, repeated and malformed ones counted", async () => {
-    const { api } = await createOrganization();
-    expect((await preview(api, numberedAddresses(500).join("\n"))).body.emails).toHaveLength(500);
-    expectRefusal(await preview(api, numberedAddresses(501).join("\n")), 413, /more than 500 addresses/);
-    expectRefusal(await preview(api, "x@other.example ".repeat(501)), 413, /more than 500 addresses/);
+  test("a body that is not a form with its boundary", async () => {
+    expect((await read(whole)).toString()).toBe(file.content);
+    for (const type of ["multipart/form-data", "multipart/mixed; boundary=x", "text/csv", "nonsense"])
+      await expect(read(whole, type)).rejects.toThrow(/multipart\/form-data/);
+    await expect(read(whole, "multipart/form-data; boundary=other")).rejects.toThrow(/well-formed/);
   });
 });
 
-describe("429", () => {
-  test("20 an hour pass, counted before the body is read; commits do not count", () =>
-    inOneWindow(3600, async () => {
-      const { id: org, api } = await createOrganization();
-      await presetCount(subjects.organization(org, "importPreviews"), 16, 3600);
-      const replies = await Promise.all([
-        ...[1, 2, 3].map(() => preview(api, "ada@demo.example")),
-        ...[1, 2, 3].map(() => preview(api, "", "x.pdf")),
-      ]);
-      expect(countStatuses(replies)[429]).toBe(2);
-      const limited = await postForm(api, "nonsense", "text/plain");
-      expectRefusal(limited, 429, /hourly limit/);
-      expect(Number(limited.headers["retry-after"])).toBeGreaterThanOrEqual(1);
-      expectRefusal(await preview(api, "x".repeat(mebibyte + 1)), 429, /hourly limit/);
-      expect((await api.post("/emails/import/commit", {})).status).toBe(400);
-      expect((await countOrganization(org, "importCommits", new Date())).refusedSeconds).toBe(0);
-    }));
+test("413: a file of more than 1 MiB, a far larger body, and more than 500 addresses", async () => {
+  const { api } = await createOrganization();
+  expect(await preview(api, csvOfSize(mebibyte))).toMatchObject({
+    status: 200,
+    body: { emails: [{ email: "ada@demo.example" }] },
+  });
+  for (const bytes of [mebibyte + 1, 3 * mebibyte])
+    expectRefusal(await preview(api, csvOfSize(bytes)), 413, /^file: .*, more than 1 MiB: split it$/);
+  for (const bytes of [mebibyte + 100_000, 9 * mebibyte])
+    expectRefusal(await postForm(api, Buffer.alloc(bytes)), 413, /too large/);
+  expect((await preview(api, numberedAddresses(500).join("\n"))).body.emails).toHaveLength(500);
+  expectRefusal(await preview(api, numberedAddresses(501).join("\n")), 413, /more than 500 addresses/);
 });
+
+test("429: 20 an hour pass, counted before the body is read; commits do not count", () =>
+  inOneWindow(3600, async () => {
+    const { id: org, api } = await createOrganization();
+    await presetCount(subjects.organization(org, "importPreviews"), 16, 3600);
+    const replies = await Promise.all([
+      ...[1, 2, 3].map(() => preview(api, "ada@demo.example")),
+      ...[1, 2, 3].map(() => preview(api, "", "x.pdf")),
+    ]);
+    expect(countStatuses(replies)[429]).toBe(2);
+    const limited = await postForm(api, "nonsense", "text/plain");
+    expectRefusal(limited, 429, /hourly limit/);
+    expect(Number(limited.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    expectRefusal(await preview(api, "x".repeat(mebibyte + 1)), 429, /hourly limit/);
+    expect((await api.post("/emails/import/commit", {})).status).toBe(400);
+    expect((await countOrganization(org, "importCommits", new Date())).refusedSeconds).toBe(0);
+  }));
 
 test("401 comes before the body is read", async () =>
   expectRefusal(await preview(createClient({}), "", "x.pdf"), 401, /API key or session/));
