@@ -4,10 +4,17 @@ import { toContext } from "../../shared/access/api/principal.ts";
 import { serve } from "../../shared/access/api/serve.ts";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
 
-/** `raw`: a body that is not made by JSON.stringify. */
-type Input = { id?: string; query?: string; body?: unknown; raw?: string };
+/** `path`: the parameters in it. `raw`: a body that is not made by JSON.stringify. */
+type Input = { id?: string; path?: object; query?: string; body?: unknown; raw?: string };
 
-const authorizer = toContext({ organizationId: 1, actor: { type: "api_key", id: 2, label: "Test key" } });
+/** Who may call an endpoint. */
+const authorizerOf = ({ access }: Endpoint) => {
+  if (access === "anyone") return toContext("anyone");
+  if (access === undefined)
+    return toContext({ organizationId: 1, actor: { type: "api_key", id: 2, label: "Test key" } });
+  const actor = { type: "user", id: 2, label: "ada@acme.example" } as const;
+  return toContext({ organizationId: 1, actor, session: { id: 3, hash: "hash", role: "admin" } });
+};
 
 /**
  * Asserts that an endpoint refuses input with 400 and these words, without its handler. Runs in this process: over HTTP input.test.ts
@@ -15,18 +22,18 @@ const authorizer = toContext({ organizationId: 1, actor: { type: "api_key", id: 
  */
 export const expectInvalid = async (
   endpoint: Endpoint,
-  { id, query, body, raw }: Input,
+  { id, path, query, body, raw }: Input,
   error: RegExp | string,
 ): Promise<void> => {
   process.env.POWERTOOLS_LOG_LEVEL = "SILENT";
   const parameters = new URLSearchParams(query);
   const event = {
-    pathParameters: { id },
+    pathParameters: { id, ...path },
     multiValueQueryStringParameters: Object.fromEntries(
       [...parameters.keys()].map((name) => [name, parameters.getAll(name)]),
     ),
     body: raw ?? JSON.stringify(body),
-    requestContext: { authorizer },
+    requestContext: { authorizer: authorizerOf(endpoint) },
   };
   const handler = serve(endpoint, async () => {
     throw new Error("The handler was called");
