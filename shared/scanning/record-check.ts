@@ -14,6 +14,7 @@ import { eventFor, leastTold, ownersChannel } from "../alerting/owners/owner.ts"
 import { inTransactions, TransactionBudget } from "../aws/table/budget.ts";
 import { absent, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
+import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { renewalSeconds } from "../contract/scan-timing.ts";
 import * as breachDates from "../findings/breach-dates.ts";
@@ -38,11 +39,8 @@ import type { EmailChange } from "./compare-email.ts";
 import { renewLock } from "./lock.ts";
 import { scans } from "./record.ts";
 
-/** How often an e-mail may change between its reading and its writing. */
-const maximumTries = 6;
-
-/** A change that is not recorded yet, with ids for its new findings. `tries`: how often the e-mail has changed meanwhile. */
-type Open = { change: EmailChange; ids: readonly Reserved[]; tries: number };
+/** A change that is not recorded yet, with ids for its new findings. */
+type Open = { change: EmailChange; ids: readonly Reserved[] };
 
 /** As much of an open change as fits into a transaction: its writes, the deliveries of its alert, and what they tell. */
 type Prepared = {
@@ -109,43 +107,39 @@ export const recordCheck = async (
     skipped: new Set(),
   };
   let renewedAt = Date.now();
-  let open = changes.map((change): Open => ({ change, ids: ids.splice(0, change.found.length), tries: 0 }));
-  while (open.length > 0) {
-    const prepared = await prepare(recording, open);
-    await breachDates.widen(
-      org,
-      prepared.flatMap(({ writes }) => writes.detected),
-      recording.dates,
-    );
-    open = [];
-    for (const group of groupsOf(recording, prepared)) {
-      // The caller has renewed it before.
-      if (Date.now() - renewedAt >= 1000 * renewalSeconds) {
-        if (!(await renewLock(org, scanId))) return undefined;
-        renewedAt = Date.now();
-      }
-      const transaction = await table.attempt(table.transact(writesOf(recording, group)));
-      if (transaction.written) {
-        const messages = group.flatMap(({ raised }) => raised.messages);
-        await enqueueAlerts(org, messages, logger);
-        open.push(...group.flatMap(restOf));
-        continue;
-      }
-      // The first write fails when the chunk is closed, every other one when its row changed after it was read.
-      if (transaction.failed.some(({ index }) => index === 0)) return undefined;
-      // The row of what the scan has told changes a few times in all. That is no fault of the e-mails, so it counts as no try.
-      const told = toldOf(recording, group).length;
-      const isAboutTold = transaction.failed.every(({ index }) => index <= told);
-      const by = isAboutTold ? 0 : 1;
-      open.push(...group.map((each) => ({ ...each.open, tries: each.open.tries + by })));
-    }
-    const stuck = open.find(({ tries }) => tries >= maximumTries);
-    if (stuck !== undefined)
-      throw new Error(
-        `E-mail ${stuck.change.emailId} changed during each of ${maximumTries} tries to record its check; the message comes again`,
+  let open = changes.map((change): Open => ({ change, ids: ids.splice(0, change.found.length) }));
+  return withOptimisticRetry(async () => {
+    while (open.length > 0) {
+      const prepared = await prepare(recording, open);
+      await breachDates.widen(
+        org,
+        prepared.flatMap(({ writes }) => writes.detected),
+        recording.dates,
       );
-  }
-  return recording.skipped.size;
+      open = [];
+      let refused: table.TransactionRefused | undefined;
+      for (const group of inTransactions(prepared, (each) => writesOf(recording, [each]))) {
+        // The caller has renewed it before.
+        if (Date.now() - renewedAt >= 1000 * renewalSeconds) {
+          if (!(await renewLock(org, scanId))) return undefined;
+          renewedAt = Date.now();
+        }
+        const transaction = await table.attempt(table.transact(writesOf(recording, group)));
+        if (transaction.written) {
+          const messages = group.flatMap(({ raised }) => raised.messages);
+          await enqueueAlerts(org, messages, logger);
+          open.push(...group.flatMap(restOf));
+          continue;
+        }
+        // The first write fails when the chunk is closed, every other one when its row changed after it was read.
+        if (transaction.failed.some(({ index }) => index === 0)) return undefined;
+        refused = new table.TransactionRefused(transaction.failed);
+        open.push(...group.map((each) => each.open));
+      }
+      if (refused !== undefined) throw refused;
+    }
+    return recording.skipped.size;
+  });
 };
 
 /** Reads the e-mails of open changes and prepares those that are still part of the scan, unless they are recorded already. */
@@ -206,18 +200,9 @@ const prepareOne = async (
   throw new Error("The writes of one breach do not fit into a transaction");
 };
 
-/** An e-mail that has changed after it was read is written alone, so that others do not fail with it. */
-const groupsOf = (recording: Recording, prepared: readonly Prepared[]): Prepared[][] => {
-  const isFirstTry = ({ open }: Prepared): boolean => open.tries === 0;
-  return [
-    ...inTransactions(prepared.filter(isFirstTry), (each) => writesOf(recording, [each])),
-    ...prepared.filter((each) => !isFirstTry(each)).map((each) => [each]),
-  ];
-};
-
 /** What is left of a change whose first part is written. */
 const restOf = ({ open, isWhole, writes }: Prepared): Open[] =>
-  isWhole ? [] : [{ ...open, ids: open.ids.slice(writes.newFindings.length), tries: 0 }];
+  isWhole ? [] : [{ ...open, ids: open.ids.slice(writes.newFindings.length) }];
 
 /** The writes of some e-mails' changes, as one transaction makes them. */
 const writesOf = (recording: Recording, prepared: readonly Prepared[]): Write[] => {
@@ -225,7 +210,11 @@ const writesOf = (recording: Recording, prepared: readonly Prepared[]): Write[] 
   const changes = prepared.map(({ writes }) => writes);
   return [
     { check: keys.closedChunk(org, scanId, batch, chunk), if: absent },
-    ...toldOf(recording, prepared),
+    ...toldWrites(
+      org,
+      scanId,
+      prepared.flatMap(({ told }) => told),
+    ),
     ...emails.writes(
       org,
       changes.map(({ email }) => email),
@@ -246,10 +235,3 @@ const writesOf = (recording: Recording, prepared: readonly Prepared[]): Write[] 
     ),
   ];
 };
-
-const toldOf = ({ org, scanId }: Recording, prepared: readonly Prepared[]): Write[] =>
-  toldWrites(
-    org,
-    scanId,
-    prepared.flatMap(({ told }) => told),
-  );

@@ -9,6 +9,7 @@ import { deliveries, raiseFor, waitsForOf } from "../../shared/alerting/deliveri
 import { endOfWindow } from "../../shared/alerting/gathering/gathered.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
+import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { lookUpStepSeconds } from "../../shared/contract/scan-timing.ts";
 import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
@@ -123,7 +124,7 @@ describe("one message for a scan", () => {
     await startAndPlan(org);
     const messages = await takeMessages("scan-lookups");
     expect(messages).toHaveLength(20);
-    await Promise.all(messages.map((message) => lookUp(message, invocation())));
+    await withTimeOf(300_000, () => Promise.all(messages.map((message) => lookUp(message, invocation()))));
     expect(await deliveriesOf(org, channelId)).toHaveLength(5);
     await expectEachToldOnce(org, channelId);
   });

@@ -1,13 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  blockOf,
-  blockSize,
-  drawBlocks,
-  drawId,
-  firstIdOf,
-  type Reserved,
-  reserve,
-} from "../../shared/lists/blocks.ts";
+import { blockOf, blockSize, drawId, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 
 useEngine();
@@ -45,11 +37,6 @@ describe("blocks", () => {
       expect(blockOf(firstIdOf(block))).toBe(block);
       expect(blockOf(firstIdOf(block + 1) - 1)).toBe(block);
     }
-  });
-
-  test("are drawn once", async () => {
-    const first = await drawBlocks("DELIVERY", 3);
-    expect(await drawBlocks("DELIVERY", 1)).toBe(first + 3);
   });
 });
 

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { invocation, logger, startQueues, takeMessages } from "../../bench/in-process.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
+import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import type { Message, QueueName } from "../../shared/contract/messages.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { blockSize, reserve } from "../../shared/lists/blocks.ts";
@@ -171,7 +172,7 @@ export const readScan = async (org: number, scanId: number) => {
 
 /** Ends a scan whatever is left of it. */
 export const endEarly = (org: number, scanId: number): Promise<void> =>
-  end(org, scanId, { reason: "for a test", logger });
+  withTimeOf(300_000, () => end(org, scanId, { reason: "for a test", logger }));
 
 /** How many findings are listed as found by a scan. */
 export const foundBy = async (org: number, scanId: number): Promise<number> =>

@@ -135,7 +135,7 @@ beforeAll(() => {
   });
 });
 
-test("the sweep heals a scan whose planner acquires its fencing token and gets no reply", async () => {
+test("the sweep heals a scan whose planner gets no reply to its fencing token", async () => {
   const org = await createOrganization({ "covered.example": 2, "single.example": 1 });
   losing = "fencingToken";
   const scanId = await startAndPlan(org);

@@ -111,16 +111,6 @@ describe("reads", () => {
     expect(pages).toBeGreaterThan(2);
   });
 
-  test("queryWire reads all pages within bounds and leaves values as on the wire", async () => {
-    const text = "x".repeat(100_000);
-    for (let index = 10; index < 25; index++) await table.put({ pk: "wire", sk: `a${index}`, text, index });
-    const rows = await table.queryWire({ pk: "wire", from: "a11", descending: true });
-    expect(rows.map((row) => row.index?.N)).toEqual(
-      Array.from({ length: 14 }, (_, index) => `${24 - index}`),
-    );
-    expect(rows[0]).toEqual({ pk: { S: "wire" }, sk: { S: "a24" }, text: { S: text }, index: { N: "24" } });
-  });
-
   test("a query of an index selects by the keys of the index", async () => {
     const due = { [dueIndex.partition]: "SCAN#1", [dueIndex.sort]: "2030-01-01" };
     await table.put({ pk: "due", sk: "1", ...due, more: 1 });
