@@ -1,5 +1,5 @@
 import type { Invocation } from "../aws/queue/consume.ts";
-import { type Condition, condition } from "../aws/table/condition.ts";
+import { asRead, type Condition } from "../aws/table/condition.ts";
 import { dueShard, keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { renewalSeconds } from "../contract/scan-timing.ts";
@@ -37,59 +37,44 @@ export const newLock = (org: number, scanId: number, at: string): ScanLock => ({
 /** A scan that is older is ended, even while its workers make progress. */
 export const maximumScanMilliseconds = 24 * 60 * 60 * 1000;
 
-export const heldBy = (scanId: number): Condition => condition("#scanId = :scanId", { scanId });
+/** A worker of a scan; a planner with its fencing token. */
+type Worker = { org: number; scanId: number; fencingToken?: number };
 
-/** The scan is in progress, and no planner has acquired a newer fencing token. */
-export const heldWithToken = (scanId: number, fencingToken: number): Condition =>
-  condition("#scanId = :scanId AND #fencingToken = :fencingToken", { scanId, fencingToken });
+/** The scan is in progress and, for a planner, no other one has acquired a newer fencing token. */
+export const heldBy = ({ scanId, fencingToken }: Omit<Worker, "org">): Condition =>
+  asRead({ scanId, ...(fencingToken !== undefined && { fencingToken }) });
 
 /**
- * Renews the lock, which every worker does before it writes. False when the scan is over or, for a planner
- * (with `fencingToken`), when another planner took over. `waitSeconds`: how long the worker waits now, which is no silence.
+ * Renews the lock, which every worker does before it writes. False when the worker does not hold it any more. `waitSeconds`: how long
+ * the worker waits now, which is no silence.
  */
-export const renewLock = (
-  org: number,
-  scanId: number,
-  fencingToken?: number,
-  waitSeconds = 0,
-): Promise<boolean> => {
-  const dueAt = new Date(Date.now() + waitSeconds * 1_000).toISOString();
-  const held = fencingToken === undefined ? heldBy(scanId) : heldWithToken(scanId, fencingToken);
-  return changeLock(org, { dueAt }, held);
-};
+export const renewLock = (worker: Worker, waitSeconds = 0): Promise<boolean> =>
+  changeLock(worker, { dueAt: new Date(Date.now() + waitSeconds * 1_000).toISOString() });
 
-/** Changes the lock if `expected` holds. Returns whether it did. */
-const changeLock = async (org: number, set: Partial<ScanLock>, expected: Condition): Promise<boolean> =>
-  (await table.attempt(table.update(keys.scanLock(org), { set, if: expected }))).written;
+/** Changes the lock if the worker holds it. Returns whether it did. */
+const changeLock = async (worker: Worker, set: Partial<ScanLock>): Promise<boolean> =>
+  (await table.attempt(table.update(keys.scanLock(worker.org), { set, if: heldBy(worker) }))).written;
 
 /** A planner at work. It can save nothing once another planner has acquired the next fencing token. */
-export type Planner = { org: number; scanId: number; fencingToken: number; invocation: Invocation };
+export type Planner = Required<Worker> & { invocation: Invocation };
 
 /**
  * Makes the worker that has a plan message the scan's planner and returns its fencing token, the one after
  * the message's. Undefined when the message is late or repeated, or the scan is over; and when the table's reply was lost, since
  * the SDK's second try finds the token already changed. The sweep then wakes another planner.
  */
-export const acquireFencingToken = async (
-  org: number,
-  scanId: number,
-  messageToken: number,
-): Promise<number | undefined> => {
-  const fencingToken = messageToken + 1;
+export const acquireFencingToken = async (worker: Required<Worker>): Promise<number | undefined> => {
+  const fencingToken = worker.fencingToken + 1;
   const set = { dueAt: new Date().toISOString(), fencingToken };
-  return (await changeLock(org, set, heldWithToken(scanId, messageToken))) ? fencingToken : undefined;
+  return (await changeLock(worker, set)) ? fencingToken : undefined;
 };
 
-/** Renews the lock for a planner while `act` runs, which mostly waits for answers. */
-export const renewWhile = async <T>(
-  { org, scanId, fencingToken }: Planner,
-  act: () => Promise<T>,
-): Promise<T> => {
-  // A renewal that fails is followed by the next, and a planner that lost its token notices when it saves.
-  const timer = setInterval(
-    () => renewLock(org, scanId, fencingToken).catch(() => {}),
-    1000 * renewalSeconds,
-  );
+/**
+ * Renews the lock while `act` runs. A renewal that fails is followed by the next, and a worker that has lost the lock notices when it
+ * writes.
+ */
+export const renewWhile = async <T>(worker: Worker, act: () => Promise<T>): Promise<T> => {
+  const timer = setInterval(() => renewLock(worker).catch(() => {}), 1000 * renewalSeconds);
   try {
     return await act();
   } finally {

@@ -36,7 +36,7 @@ const saveSeconds = 10;
 export const lookUp = async (message: Message<"scan-lookups">, invocation: Invocation): Promise<void> => {
   const { organizationId: org, scanId, batch } = message;
   const { logger, remainingSeconds } = invocation;
-  if (!(await renewLock(org, scanId))) return;
+  if (!(await renewLock({ org, scanId }))) return;
   if (await endIfNotServed(org, scanId, logger)) return;
   let { chunk } = message;
   for (;;) {
@@ -46,10 +46,10 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
     if (step.waitSeconds > 0 || remainingSeconds() < lookUpStepSeconds) {
       const delaySeconds = Math.min(maximumDelaySeconds, Math.ceil(step.waitSeconds));
       await queue.send("scan-lookups", { ...message, chunk }, { delaySeconds, group: String(org) });
-      await renewLock(org, scanId, undefined, delaySeconds);
+      await renewLock({ org, scanId }, delaySeconds);
       return;
     }
-    if (!(await renewLock(org, scanId))) return;
+    if (!(await renewLock({ org, scanId }))) return;
   }
 };
 

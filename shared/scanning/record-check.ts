@@ -16,7 +16,6 @@ import { absent, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
-import { renewalSeconds } from "../contract/scan-timing.ts";
 import * as breachDates from "../findings/breach-dates.ts";
 import { findings } from "../findings/record.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
@@ -36,7 +35,6 @@ import {
   writesOfChange,
 } from "./check-writes.ts";
 import type { EmailChange } from "./compare-email.ts";
-import { renewLock } from "./lock.ts";
 import { scans } from "./record.ts";
 
 /** A change that is not recorded yet, with ids for its new findings. */
@@ -106,7 +104,6 @@ export const recordCheck = async (
     dates: new Map(),
     skipped: new Set(),
   };
-  let renewedAt = Date.now();
   let open = changes.map((change): Open => ({ change, ids: ids.splice(0, change.found.length) }));
   return withOptimisticRetry(async () => {
     while (open.length > 0) {
@@ -119,11 +116,6 @@ export const recordCheck = async (
       open = [];
       let refused: table.TransactionRefused | undefined;
       for (const group of inTransactions(prepared, (each) => writesOf(recording, [each]))) {
-        // The caller has renewed it before.
-        if (Date.now() - renewedAt >= 1000 * renewalSeconds) {
-          if (!(await renewLock(org, scanId))) return undefined;
-          renewedAt = Date.now();
-        }
         const transaction = await table.attempt(table.transact(writesOf(recording, group)));
         if (transaction.written) {
           const messages = group.flatMap(({ raised }) => raised.messages);

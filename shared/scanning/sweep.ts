@@ -43,10 +43,10 @@ export const sweepScan = async (
   const { written } = await table.attempt(
     table.update(key, {
       set: { wakes: wakes + 1, progress, dueAt: now.toISOString() },
-      if: heldBy(scanId),
+      if: heldBy(lock),
     }),
   );
-  // Not written: the scan has ended since its lock was read.
+  // Not written: the scan has ended, or a planner has begun, since its lock was read.
   if (!written) return;
   logger.warn("scan woken", { organizationId: org, scanId, wakes });
   const { fencingToken } = lock;

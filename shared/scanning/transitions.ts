@@ -65,7 +65,7 @@ export const notQueued = (
   totalEmails: number,
   set: { errorMessage: string; completedAt: string },
 ): Write[] => [
-  { delete: keys.scanLock(org), if: heldBy(id) },
+  { delete: keys.scanLock(org), if: heldBy({ scanId: id }) },
   ...scans.writes(org, [
     scans.change(org, id, {
       from: { type: "manual", status: "pending" },
@@ -90,7 +90,7 @@ export const ending = (
   const { status, counts, outcomes, errorMessage, completedAt } = result;
   const from = scans.groupOf(scan);
   return [
-    { delete: keys.scanLock(org), if: heldBy(scan.id) },
+    { delete: keys.scanLock(org), if: heldBy({ scanId: scan.id }) },
     ...scans.writes(org, [
       scans.change(org, scan.id, {
         from,
