@@ -2,6 +2,7 @@ import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
 import { compareAll } from "../monitoring/unwatched/compare.ts";
+import { aliasOf } from "../monitoring/unwatched/record.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
 import { inChunks, lookupChunk } from "./email-chunks.ts";
@@ -49,7 +50,7 @@ export const compareBatch = async (
       if (answer.state === "checked") {
         const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));
         tallies.set(group.domainId, addEmail(tallies.get(group.domainId), row, change));
-        if (change !== undefined) changed.push({ domain: answer.domain, alias: aliasOf(row), change });
+        if (change !== undefined) changed.push({ domain: answer.domain, alias: aliasOf(row.email), change });
       } else if (answer.state === "single") single.push(row);
       else addFailures(work.failures, answer.reason, 1);
     }
@@ -83,8 +84,6 @@ const breachIdsOf = (answers: readonly DomainAnswer[]): Promise<Map<string, numb
   return catalog.idsFor(names);
 };
 
-const aliasOf = ({ email }: Email): string => email.slice(0, email.lastIndexOf("@"));
-
 /** The ids of the breaches that an e-mail is in, as its domain's answer says. */
 const breachesOf = (
   row: Email,
@@ -92,7 +91,7 @@ const breachesOf = (
   ids: ReadonlyMap<string, number>,
 ): Set<number> => {
   return new Set(
-    (breachNames.get(aliasOf(row)) ?? []).map((name) => ids.get(name)).filter((id) => id !== undefined),
+    (breachNames.get(aliasOf(row.email)) ?? []).map((name) => ids.get(name)).filter((id) => id !== undefined),
   );
 };
 

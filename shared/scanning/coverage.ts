@@ -7,7 +7,7 @@ import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type NoSearch, noSearchInWords } from "../monitoring/hibp/subscription-state.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";
 import type { ScanCoverage } from "./coverage-schema.ts";
-import { failuresOf, holdsBatchOf, reasonOf } from "./final-counts.ts";
+import { failuresOf, reasonOf } from "./final-counts.ts";
 import { type FailureKind, type ScanRecord, scans } from "./record.ts";
 
 /** "searched": whole, with an answer that is believed; "unreached": not asked about; otherwise, why it was not searched whole. */
@@ -33,7 +33,7 @@ export const outcomesOf = (scan: ScanRecord, allDomains: readonly Domain[]): Rec
 };
 
 const outcomeOf = (scan: ScanRecord, domain: Domain): Outcome => {
-  if (domain.plannedByScan !== scan.id || !holdsBatchOf(scan, domain)) return "unreached";
+  if (domain.plannedByScan !== scan.id) return "unreached";
   if (domain.planState === "checked") return "searched";
   if (domain.planState === "single") return domain.planReason ?? "refused";
   return domain.planState === "failed" ? (domain.planReason ?? "unreached") : "unreached";

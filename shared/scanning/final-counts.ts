@@ -61,20 +61,13 @@ export const isPlanned = (domain: Domain, scanId: number): boolean =>
   domain.plannedByScan > scanId ||
   (domain.plannedByScan === scanId && domain.planState !== undefined && domain.planState !== "fetching");
 
-/**
- * Whether a scan, as it was read, holds the batch of a domain that it planned. It does not if the batch was
- * saved after the scan and before the domain was read.
- */
-export const holdsBatchOf = (scan: ScanRecord, { plannedByScan, planBatch = 0 }: Domain): boolean =>
-  plannedByScan !== scan.id || scan.remaining[planBatch] !== undefined;
-
 /** The ids of the verified domains that a scan did not plan. */
 const unplannedOf = (scan: ScanRecord, allDomains: readonly Domain[]): Set<number> =>
   new Set(
     scan.planned
       ? []
       : allDomains
-          .filter((domain) => domain.verified && !(isPlanned(domain, scan.id) && holdsBatchOf(scan, domain)))
+          .filter((domain) => domain.verified && !isPlanned(domain, scan.id))
           .map((domain) => domain.id),
   );
 

@@ -14,7 +14,7 @@ import { outcomeOfAnswer } from "./coverage.ts";
 import { type ChunkLeft, chunksLeft, isDone, isLookup, keepChanges } from "./email-chunks.ts";
 import { end, endIfNotServed } from "./end.ts";
 import { isPlanned, reasonOf } from "./final-counts.ts";
-import { acquireFencingToken, heldWithToken, type Planner, renewLock, renewWhile } from "./lock.ts";
+import { acquireFencingToken, heldBy, type Planner, renewLock, renewWhile } from "./lock.ts";
 import { failureCounts, type ScanRecord, scans } from "./record.ts";
 import { running } from "./transitions.ts";
 
@@ -47,7 +47,7 @@ const firstBatchMilliseconds = 5_000;
 export const plan = async (message: Message<"scan-plans">, invocation: Invocation): Promise<void> => {
   const { organizationId: org, scanId } = message;
   const { logger } = invocation;
-  const fencingToken = await acquireFencingToken(org, scanId, message.fencingToken);
+  const fencingToken = await acquireFencingToken({ org, scanId, fencingToken: message.fencingToken });
   if (fencingToken === undefined) return;
   const planner: Planner = { org, scanId, fencingToken, invocation };
   const scan = await setRunning(org, scanId);
@@ -55,7 +55,7 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
   if (await endIfNotServed(org, scanId, logger)) return;
   try {
     const progress = await renewWhile(planner, async (): Promise<PlanProgress> => {
-      if (!scan.planned) return planDomains(planner);
+      if (!scan.planned) return planDomains(planner, scan);
       // The messages of its chunks may be lost.
       await sendChunks(org, scanId, chunksLeft(scan));
       return "planned";
@@ -64,7 +64,7 @@ export const plan = async (message: Message<"scan-plans">, invocation: Invocatio
     if (progress !== "planned") {
       const { delaySeconds } = progress;
       await queue.send("scan-plans", { organizationId: org, scanId, fencingToken }, { delaySeconds });
-      await renewLock(org, scanId, fencingToken, delaySeconds);
+      await renewLock(planner, delaySeconds);
       return;
     }
     const planned = await scans.get(org, scanId);
@@ -88,11 +88,11 @@ const setRunning = async (org: number, scanId: number): Promise<ScanRecord | und
   return scans.get(org, scanId);
 };
 
-const planDomains = async (planner: Planner): Promise<PlanProgress> => {
+const planDomains = async (planner: Planner, scan: ScanRecord): Promise<PlanProgress> => {
   const { org, scanId, fencingToken, invocation } = planner;
   let batchMilliseconds = firstBatchMilliseconds;
   for (let batchId = fencingToken * batchesPerPlanner; ; batchId++) {
-    if (!(await renewLock(org, scanId, fencingToken))) return "over";
+    if (!(await renewLock(planner))) return "over";
     const verified = (await domains.list(org)).filter((domain) => domain.verified);
     const todo = verified.filter((domain) => !isPlanned(domain, scanId));
     if (todo.length > 0 && !hasTimeToAsk(invocation)) return { delaySeconds: 0 };
@@ -101,7 +101,7 @@ const planDomains = async (planner: Planner): Promise<PlanProgress> => {
     if (answers.length < batch.length) batchMilliseconds *= 2;
     if (answers.length > 0 || todo.length === 0) {
       const last = answers.length === todo.length;
-      const isSaved = await compareAndSave(planner, batchId, answers, { last });
+      const isSaved = await compareAndSave(planner, scan, batchId, answers, { last });
       if (isSaved && last) return "planned";
     }
     if (delaySeconds !== undefined) return { delaySeconds };
@@ -114,11 +114,12 @@ const planDomains = async (planner: Planner): Promise<PlanProgress> => {
  */
 const compareAndSave = async (
   planner: Planner,
+  scan: ScanRecord,
   batch: number,
   answers: readonly DomainAnswer[],
   { last }: { last: boolean },
 ): Promise<boolean> => {
-  const { org, scanId, fencingToken } = planner;
+  const { org, scanId } = planner;
   const work = await compareBatch(planner, answers);
   const toKeep = work.chunks.filter(({ chunk }) => !isLookup(chunk));
   for (const some of inChunksOf(toKeep, concurrency)) {
@@ -127,12 +128,10 @@ const compareAndSave = async (
   const single = answers.filter(({ state }) => state === "single");
   await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
 
-  const scan = await scans.get(org, scanId);
-  if (scan === undefined) return false;
   const remaining = Object.fromEntries(work.chunks.map(({ chunk, emails }) => [chunk, emails]));
   const { written } = await table.attempt(
     table.transact([
-      { check: keys.scanLock(org), if: heldWithToken(scanId, fencingToken) },
+      { check: keys.scanLock(org), if: heldBy(planner) },
       ...scans.writes(org, [
         scans.change(org, scanId, {
           from: { ...scans.groupOf(scan), status: "running" },
