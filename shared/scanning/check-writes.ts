@@ -14,8 +14,9 @@ import type { Grade } from "../monitoring/hibp/breach-details.ts";
 import { type EmailChange, isIncluded } from "./compare-email.ts";
 import type { ChunkKey } from "./email-chunks.ts";
 
-/** The check of one chunk. `checkedAt`: its time, which is before HIBP was asked (ISO 8601). */
+/** The check of one chunk. `isFirst`: of its scan. `checkedAt`: its time, which is before HIBP was asked (ISO 8601). */
 export type Check = ChunkKey & {
+  isFirst: boolean;
   checkedAt: (domain: Domain) => string;
   domains: ReadonlyMap<number, Domain>;
   logger: Logger;

@@ -89,7 +89,7 @@ const takeStep = async (
     callSeconds: Math.max(1, spareSeconds),
   });
   const unchanged = await recordAnswers(
-    { ...key, checkedAt: () => checkedAt, domains: domainsById, logger },
+    { ...key, isFirst: scan.isFirst, checkedAt: () => checkedAt, domains: domainsById, logger },
     answered,
     answers,
     breachIds,

@@ -1,15 +1,7 @@
 import * as channels from "../alerting/channels/channel.ts";
 import * as delivery from "../alerting/deliveries/delivery.ts";
 import { enqueueAlerts } from "../alerting/deliveries/enqueue.ts";
-import {
-  allot,
-  gathers,
-  readTold,
-  type ScanOfFindings,
-  type Told,
-  toldWrites,
-  withTold,
-} from "../alerting/gathering/early.ts";
+import { allot, gathers, readTold, type Told, toldWrites, withTold } from "../alerting/gathering/early.ts";
 import { eventFor, leastTold, ownersChannel } from "../alerting/owners/owner.ts";
 import { inTransactions, TransactionBudget } from "../aws/table/budget.ts";
 import { absent, type Write } from "../aws/table/condition.ts";
@@ -35,7 +27,6 @@ import {
   writesOfChange,
 } from "./check-writes.ts";
 import type { EmailChange } from "./compare-email.ts";
-import { scans } from "./record.ts";
 
 /** A change that is not recorded yet, with ids for its new findings. */
 type Open = { change: EmailChange; ids: readonly Reserved[] };
@@ -52,8 +43,7 @@ type Prepared = {
 type Recording = Check & {
   alertChannels: readonly channels.Channel[];
   grades: Grades;
-  /** The scan, and those channels that it tells of all e-mails at its end. */
-  scan: ScanOfFindings;
+  /** Those channels that the scan tells of all e-mails at its end. */
   gathering: readonly channels.Channel[];
   /** The level from which owners are told now. */
   leastOfOwners: number | undefined;
@@ -75,16 +65,12 @@ export const recordCheck = async (
   check: Check,
   changes: readonly EmailChange[],
 ): Promise<number | undefined> => {
-  const { org, scanId, logger } = check;
+  const { org, scanId, isFirst, logger } = check;
   const findingCount = changes.reduce((sum, { found }) => sum + found.length, 0);
   const eventCount = changes.filter(({ found }) => found.length > 0).length;
-  const [alertChannels, row] = await Promise.all([
-    channels.list(org),
-    eventCount === 0 ? undefined : scans.get(org, scanId),
-  ]);
-  const scan = { id: scanId, isFirst: row?.isFirst === true };
+  const alertChannels = await channels.list(org);
   // Whether a first scan finds too many people for owners to be told shows at its end.
-  const leastOfOwners = scan.isFirst ? undefined : leastTold(alertChannels);
+  const leastOfOwners = isFirst ? undefined : leastTold(alertChannels);
   const wanting = alertChannels.filter((channel) => channels.wants(channel, "breach"));
   const gathering = eventCount === 0 ? [] : wanting.filter((channel) => gathers(channel, scanId));
   const atOnce = wanting.length - gathering.length + (leastOfOwners === undefined ? 0 : 1);
@@ -97,7 +83,6 @@ export const recordCheck = async (
     ...check,
     alertChannels,
     grades,
-    scan,
     gathering,
     leastOfOwners,
     deliveryIds,
@@ -136,9 +121,9 @@ export const recordCheck = async (
 
 /** Reads the e-mails of open changes and prepares those that are still part of the scan, unless they are recorded already. */
 const prepare = async (recording: Recording, open: readonly Open[]): Promise<Prepared[]> => {
-  const { org, scan, gathering, skipped } = recording;
+  const { org, scanId, gathering, skipped } = recording;
   const ids = open.map(({ change }) => change.emailId);
-  const [rows, before] = await Promise.all([emails.getMany(org, ids), readTold(org, scan.id, gathering)]);
+  const [rows, before] = await Promise.all([emails.getMany(org, ids), readTold(org, scanId, gathering)]);
   let told = before;
   const prepared: Prepared[] = [];
   for (const [index, each] of open.entries()) {
@@ -164,7 +149,7 @@ const prepareOne = async (
   domain: Domain,
   open: Open,
 ): Promise<Prepared[]> => {
-  const { org, alertChannels, deliveryIds, grades, leastOfOwners, scan } = recording;
+  const { org, scanId, isFirst, alertChannels, deliveryIds, grades, leastOfOwners } = recording;
   const pending = pendingOf(row, open.change);
   if (sizeOf(pending) === 0) return [];
   for (let size = Math.min(sizeOf(pending), table.maxTransactionWrites); size > 0; size--) {
@@ -172,7 +157,7 @@ const prepareOne = async (
     const found = foundOf(grades, row.id, first, open.ids);
     const unused = [...deliveryIds];
     const toOwner = leastOfOwners === undefined ? undefined : eventFor(found, leastOfOwners);
-    const { wanted, told } = allot(scan, alertChannels, recording.told, found);
+    const { wanted, told } = allot({ id: scanId, isFirst }, alertChannels, recording.told, found);
     const events = toOwner === undefined ? wanted : [{ event: toOwner, channel: ownersChannel }, ...wanted];
     const raised = await delivery.raiseFor(org, events, unused);
     const deliveryId = raised.messages[0]?.message.deliveryId;

@@ -182,6 +182,7 @@ export const foundBy = async (org: number, scanId: number): Promise<number> =>
 export const checkOf = async ({ organizationId: org, ...chunk }: Message<"scan-checks">): Promise<Check> => ({
   ...chunk,
   org,
+  isFirst: (await readScan(org, chunk.scanId)).isFirst === true,
   checkedAt: ({ planAt = "" }) => planAt,
   domains: new Map((await domains.list(org)).map((domain) => [domain.id, domain])),
   logger,
