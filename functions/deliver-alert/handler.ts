@@ -13,7 +13,7 @@ export const handler = consumeWithConcurrentPolling(
         redispatchSeconds: Number(process.env.REDISPATCH_INTERVAL_SECONDS),
         waitingSeconds: Number(process.env.WAITING_INTERVAL_SECONDS),
         longestWaitSeconds: Number(process.env.LONGEST_WAIT_INTERVAL_SECONDS),
-        dashboardUrl: process.env.DASHBOARD_URL || undefined,
+        dashboardUrl: process.env.DASHBOARD_URL ?? "",
       }),
   },
 );

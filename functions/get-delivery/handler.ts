@@ -4,5 +4,5 @@ import { channelIdOf } from "../../shared/alerting/owners/owner.ts";
 import { getDelivery } from "./endpoint.ts";
 
 export const handler = serve(getDelivery, ({ org, path }) =>
-  deliveries.get(org, channelIdOf(path.id), path.deliveryId, process.env.DASHBOARD_URL || undefined),
+  deliveries.get(org, channelIdOf(path.id), path.deliveryId, process.env.DASHBOARD_URL ?? ""),
 );

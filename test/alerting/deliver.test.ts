@@ -23,6 +23,7 @@ import {
 } from "../scanning/in-process-workers.ts";
 import { createChannel } from "./channels.ts";
 import { deliverOne } from "./deliver-one.ts";
+import { settings } from "./mail-deliveries.ts";
 
 useWorkers();
 let receiver: Receiver;
@@ -40,7 +41,6 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-const settings = { redispatchSeconds: 3_600, waitingSeconds: 300, longestWaitSeconds: 86_400 };
 const everyEvent = { notifyOnScanComplete: true, notifyOnScanError: true };
 
 /** A delivery for a new channel of this kind; `deliver(n)` makes its attempt n. */

@@ -132,7 +132,7 @@ test("an attempt that reached some recipients is repeated for the others alone",
   const message = (await raiseFor(org, [recipients])).find(({ channelId }) => channelId !== otherId);
   if (message === undefined) throw new Error("a delivery was expected");
   const { channelId, deliveryId } = message;
-  const unreached = async () => (await inFull(org, channelId, deliveryId, undefined)).unreached;
+  const unreached = async () => (await inFull(org, channelId, deliveryId, "")).unreached;
   expect(await unreached()).toEqual([]);
   const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
   await table.update(deliveries.key(org, deliveryId), { set: { createdAt: dayAgo } });

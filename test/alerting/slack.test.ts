@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Content } from "../../shared/alerting/senders/content.ts";
-import { type NoticeContext, noticeOf } from "../../shared/alerting/senders/notice.ts";
+import { noticeOf } from "../../shared/alerting/senders/notice.ts";
 import { messageOf, type SlackMessage } from "../../shared/alerting/senders/slack.ts";
 import type { Summary, SummaryBreach } from "../../shared/alerting/senders/summary.ts";
 import {
@@ -16,11 +16,8 @@ import {
 } from "./notice.ts";
 import { slackFaults } from "./slack-rules.ts";
 
-const render = (
-  content: Content,
-  organizationName = "Acme",
-  url: string | undefined = undefined,
-): SlackMessage => messageOf(noticeOf(content, { organizationName, dashboardUrl: url }));
+const render = (content: Content, organizationName = "Acme"): SlackMessage =>
+  messageOf(noticeOf(content, { organizationName, dashboardUrl }));
 
 const blocksIn = ({ blocks, attachments }: SlackMessage): SlackMessage["blocks"] => [
   ...blocks,
@@ -52,10 +49,15 @@ const breach: SummaryBreach = {
 
 const renderSummary = (
   summary: Pick<Summary, "breaches" | "discreetPeople">,
-  context: NoticeContext = { organizationName: "Acme" },
+  organizationName = "Acme",
 ): SlackMessage => {
   const totals = { findings: 212, people: 212 };
-  return messageOf(noticeOf({ kind: "found", people: 212, totals, scanId: 12, ...summary }, context));
+  return messageOf(
+    noticeOf(
+      { kind: "found", people: 212, totals, scanId: 12, ...summary },
+      { organizationName, dashboardUrl },
+    ),
+  );
 };
 
 const links =
@@ -89,7 +91,7 @@ describe("a Slack message", () => {
       { title: "Adobe", domain: "adobe.com" },
       { domain: "", dataClasses: [], breachDate: "1970-01-01" },
     ]);
-    const message = render(report, "Acme", dashboardUrl);
+    const message = render(report);
     expect(message.text).toBe("High: Adobe and 1 more, passwords of 1 person at Acme");
     expect(message.attachments.map(({ color }) => color)).toEqual(["#d9480f"]);
     expect(message.blocks[0]).toMatchObject({
@@ -147,7 +149,7 @@ describe("a Slack message", () => {
   test("of 80 breaches with names of 1,100 characters is within Slack's limits", () => {
     for (const character of ["x", "&", "<", "@channel ", "\u202e👍"]) {
       const text = character.repeat(1_100);
-      const message = render(breachReport(Array(80).fill({ title: text, domain: text })), text, dashboardUrl);
+      const message = render(breachReport(Array(80).fill({ title: text, domain: text })), text);
       expect(slackFaults(message)).toEqual([]);
       expect(JSON.stringify(message).length).toBeLessThan(20_000);
     }
@@ -167,10 +169,7 @@ describe("a Slack message", () => {
         ...said,
         named,
       });
-      const message = renderSummary(
-        { breaches, discreetPeople: 3 },
-        { organizationName: text, dashboardUrl },
-      );
+      const message = renderSummary({ breaches, discreetPeople: 3 }, text);
       expect(slackFaults(message)).toEqual([]);
     }
   });
@@ -188,7 +187,7 @@ describe("a Slack message", () => {
   });
 
   test("of a scan escapes the problem, and leads to the scans", () => {
-    const message = render(scanErrorOf(problem, 3), "Acme", dashboardUrl);
+    const message = render(scanErrorOf(problem, 3));
     expect(markdownIn(message)[0]).toBe(
       "5 e-mail addresses could not be scanned &amp; &lt;will&gt; be retried on the next scan",
     );
@@ -216,7 +215,7 @@ describe("text from upstream and from users", () => {
   const check = (title: string, domain: string, dataClass: string, name: string) => {
     const email = { ...ada, address: `${name}@acme.example`, ownerName: name, teamName: name };
     const report = breachReport([{ title, domain, dataClasses: [dataClass, dataClass] }], email);
-    for (const message of [render(report, name, dashboardUrl), render(scanErrorOf(title), name)]) {
+    for (const message of [render(report, name), render(scanErrorOf(title), name)]) {
       expect(slackFaults(message)).toEqual([]);
       expect(foreignMarkup(message)).toEqual([]);
       expect(JSON.stringify(message)).not.toMatch(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/);

@@ -30,8 +30,8 @@ export type DeliverSettings = {
   waitingSeconds: number;
   /** Age from which such a delivery is given up, counted from its event. */
   longestWaitSeconds: number;
-  /** The url of the dashboard's page, without a slash at its end. Undefined: messages have no links to it. */
-  dashboardUrl?: string | undefined;
+  /** The url of the dashboard's page, without a slash at its end. */
+  dashboardUrl: string;
 };
 
 /** Until the key of channels is asked for again after Parameter Store could not give it, for example because it throttles. */
@@ -187,12 +187,9 @@ const address = async (
 ): Promise<Pick<Prepared, "receiver" | "giveBack"> | undefined> => {
   if (form.channel !== "email") return { receiver: form, giveBack: async () => {} };
   const { owner, row, settings, logger } = attempt;
-  const { dashboardUrl } = settings;
   const isToOwner = content.kind === "owner";
-  if (isToOwner && dashboardUrl === undefined)
-    return giveUp(attempt, { failure: "the owner could not unsubscribe" });
   const recipients = isToOwner ? [content.address] : form.config.recipients;
-  const plan = await planMail(owner, row, recipients, { dashboardUrl, logger });
+  const plan = await planMail(owner, row, recipients, { dashboardUrl: settings.dashboardUrl, logger });
   if (isToOwner && "obstacle" in plan && plan.isForNobody)
     return giveUp(attempt, { failure: "the owner has unsubscribed" });
   if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan);

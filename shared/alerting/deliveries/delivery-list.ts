@@ -102,7 +102,7 @@ export const get = async (
   org: number,
   channelId: number,
   id: number,
-  dashboardUrl: string | undefined,
+  dashboardUrl: string,
 ): Promise<DeliveryInFull> => {
   const [channel, owner, row] = await Promise.all([
     channelOf(org, channelId),

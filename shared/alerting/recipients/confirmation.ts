@@ -96,14 +96,13 @@ const request = ({ email, token }: Addressee, organizationName: string, dashboar
  * is saved: the first alert asks whom this call has not asked.
  */
 export const ask = async (org: number, channelId: number, logger: Logger): Promise<void> => {
-  const dashboardUrl = process.env.DASHBOARD_URL ?? "";
-  if (!confirmsRecipients() || dashboardUrl === "") return;
+  if (!confirmsRecipients()) return;
   try {
     const [owner, channel] = await Promise.all([organizations.get(org), channels.get(org, channelId)]);
     if (channel?.channel !== "email") return;
     const addressees = await addresseesOf(org, channel.config.recipients);
     const silent = await unconfirmed(org, addressees);
-    if (owner !== undefined) await askToConfirm(owner, silent, dashboardUrl);
+    if (owner !== undefined) await askToConfirm(owner, silent, process.env.DASHBOARD_URL ?? "");
   } catch (error) {
     logger.error("recipients could not be asked to confirm", { organizationId: org, error: error as Error });
   }

@@ -36,12 +36,12 @@ export const planMail = async (
   owner: Organization,
   row: Delivery,
   addresses: readonly string[],
-  { dashboardUrl, logger }: { dashboardUrl: string | undefined; logger: Logger },
+  { dashboardUrl, logger }: { dashboardUrl: string; logger: Logger },
 ): Promise<MailPlan> => {
   const { id: org, mailBudget = defaultMailBudget } = owner;
   const willing = (await addresseesOf(org, addresses)).filter(({ consent }) => consent !== "refused");
   const silent = await unconfirmed(org, willing);
-  if (silent.length > 0 && dashboardUrl !== undefined) {
+  if (silent.length > 0) {
     await askToConfirm(owner, silent, dashboardUrl).catch((error: Error) => {
       // Those who have confirmed get their copy now, and the next alert asks the others.
       logger.error("recipients could not be asked to confirm", { organizationId: org, error });

@@ -18,7 +18,7 @@ export const send = async (
   recipients: readonly Addressee[],
   deliveryId: number,
   notice: Notice,
-  dashboardUrl?: string,
+  dashboardUrl: string,
 ): Promise<AttemptResult> => {
   const endsAt = Date.now() + sendTimeoutSeconds * 1_000;
   const open = [...recipients];
@@ -47,21 +47,17 @@ const messageTo = (
   { email, token }: Addressee,
   deliveryId: number,
   notice: Notice,
-  dashboardUrl: string | undefined,
+  dashboardUrl: string,
 ): Message => ({
   recipient: email,
-  ...messageOf(notice, dashboardUrl && pageUrlOf(dashboardUrl, token)),
+  ...messageOf(notice, pageUrlOf(dashboardUrl, token)),
   headers: [
     // Equal in every attempt, so that recipients can recognize a message that came twice.
     { Name: "X-Delivery-Id", Value: String(deliveryId) },
     ...threadOf(notice),
-    ...(dashboardUrl === undefined
-      ? []
-      : [
-          { Name: "List-Unsubscribe", Value: `<${oneClickUrlOf(dashboardUrl, token)}>` },
-          // RFC 8058, 3.1
-          { Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click" },
-        ]),
+    { Name: "List-Unsubscribe", Value: `<${oneClickUrlOf(dashboardUrl, token)}>` },
+    // RFC 8058, 3.1
+    { Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click" },
   ],
 });
 

@@ -34,8 +34,8 @@ export type Words = Partial<Omit<Notice, "summary" | "organizationName">> &
 
 export type NoticeContext = {
   organizationName: string;
-  /** The url of the dashboard's page, without a slash at its end. Undefined: the notice has no links to it. */
-  dashboardUrl?: string | undefined;
+  /** The url of the dashboard's page, without a slash at its end. */
+  dashboardUrl: string;
 };
 
 /** Required by CC BY 4.0, under which Have I Been Pwned licenses its breach data. */
@@ -78,7 +78,7 @@ export const noticeOf = (
   };
 };
 
-const wordsFor = (content: Content, organizationName: string, dashboardUrl: string | undefined): Words => {
+const wordsFor = (content: Content, organizationName: string, dashboardUrl: string): Words => {
   switch (content.kind) {
     case "person":
       return wordsForPerson(content, dashboardUrl);

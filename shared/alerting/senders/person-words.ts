@@ -11,7 +11,6 @@ import {
   breachesInWords,
   exposedIn,
   inWords,
-  linkTo,
   maximumAddress,
   maximumTitle,
   shortTitle,
@@ -24,10 +23,7 @@ const maximumAddressInHeadline = 60;
 const maximumName = 200;
 const maximumDomain = 253;
 
-export const wordsForPerson = (
-  { scanId, email, breaches }: PersonReport,
-  dashboardUrl: string | undefined,
-): Words => {
+export const wordsForPerson = ({ scanId, email, breaches }: PersonReport, dashboardUrl: string): Words => {
   const [worst] = breaches;
   const severity = worst?.severity;
   const howMany = breachesInWords(breaches.length);
@@ -42,7 +38,7 @@ export const wordsForPerson = (
       items: breaches.map((breach) => itemOf(breach)),
     };
   }
-  const path = `/findings?emailId=${email.id}`;
+  const url = `${dashboardUrl}/findings?emailId=${email.id}`;
   return {
     severity,
     threads,
@@ -50,11 +46,9 @@ export const wordsForPerson = (
     headline: `${inWords(severity)}${shortened(email.address)} appeared in ${howMany}`,
     lead: `This monitored e-mail address ${found}`,
     facts: factsOf(email),
-    items: breaches.map((breach) =>
-      itemOf(breach, dashboardUrl && `${dashboardUrl}${path}&finding=${breach.findingId}`),
-    ),
+    items: breaches.map((breach) => itemOf(breach, `${url}&finding=${breach.findingId}`)),
     advice: adviceFor(worst),
-    link: linkTo(dashboardUrl, path, "See the findings of this address"),
+    link: { label: "See the findings of this address", url },
   };
 };
 

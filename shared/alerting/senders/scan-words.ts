@@ -1,13 +1,13 @@
 /** What happened to scans, and other problems, in words for people. */
 import type { ScanReport } from "./content.ts";
 import type { Words } from "./notice.ts";
-import { asLine, linkTo, maximumDetail, shown } from "./words.ts";
+import { asLine, maximumDetail, shown } from "./words.ts";
 
-export const wordsForScan = ({ event }: ScanReport, dashboardUrl: string | undefined): Words => {
-  const link = linkTo(dashboardUrl, "/scans", "See the scans");
+export const wordsForScan = ({ event }: ScanReport, dashboardUrl: string): Words => {
+  const link = { label: "See the scans", url: `${dashboardUrl}/scans` };
   if (event.type === "scan_error") {
     // Of channels, domains, and the plan the overview tells more.
-    const overview = linkTo(dashboardUrl, "/", "See the overview");
+    const overview = { label: "See the overview", url: `${dashboardUrl}/` };
     return {
       ...wordsForError(asLine(event.error, maximumDetail)),
       link: event.scanId === undefined ? overview : link,

@@ -9,7 +9,6 @@ import {
   counted,
   exposedIn,
   inWords,
-  linkTo,
   maximumAddress,
   maximumTitle,
   shortTitle,
@@ -28,7 +27,7 @@ const leastOf = ({ isPart = false }: Summary): string => (isPart ? "at least " :
 const peopleOf = (count: number, summary: Summary): string =>
   leastOf(summary) + counted(count, "person", "people");
 
-export const wordsForSummary = (summary: Summary, dashboardUrl: string | undefined): Words => {
+export const wordsForSummary = (summary: Summary, dashboardUrl: string): Words => {
   const { kind, breaches, people, discreetPeople, scanId } = summary;
   // With nothing else, the headline says it.
   const discreet =
@@ -53,7 +52,7 @@ export const wordsForSummary = (summary: Summary, dashboardUrl: string | undefin
       ...others.map((title) => ({ title, details: [], url: undefined })),
     ],
     advice: people + discreetPeople > 0 ? adviceFor(worst) : undefined,
-    link: linkTo(dashboardUrl, pathOf(summary), "See the findings"),
+    link: { label: "See the findings", url: dashboardUrl + pathOf(summary) },
   };
 };
 

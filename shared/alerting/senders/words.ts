@@ -1,5 +1,4 @@
 /** Pieces of sentences. Text from Have I Been Pwned and from users becomes single lines of limited length here. */
-import type { Link } from "../../aws/mail/html.ts";
 import { adviceOf } from "../../monitoring/hibp/advice.ts";
 import type { Breach } from "../../monitoring/hibp/breach.ts";
 import { worstFirst } from "../../monitoring/hibp/severity.ts";
@@ -55,9 +54,6 @@ export const threadsOf = (breaches: readonly Breach[], scanId: number | undefine
 /** The websites whose logins a stealer log has. */
 export const stolenFor = (websites: readonly string[] = []): string[] =>
   websites.length === 0 ? [] : [asLine(`Logins stolen for: ${websites.join(", ")}`, maximumDetail)];
-
-export const linkTo = (dashboardUrl: string | undefined, path: string, label: string): Link | undefined =>
-  dashboardUrl === undefined ? undefined : { label, url: dashboardUrl + path };
 
 export const shown = (count: number): string => count.toLocaleString("en-US");
 

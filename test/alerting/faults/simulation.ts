@@ -31,7 +31,7 @@ const second = 1_000;
 const minute = 60 * second;
 
 /** Shorter than deployed: what always fails is given up after about an hour. */
-const settings = { redispatchSeconds: 300, waitingSeconds: 150, longestWaitSeconds: 3_600 };
+const settings = { redispatchSeconds: 300, waitingSeconds: 150, longestWaitSeconds: 3_600, dashboardUrl: "" };
 
 /**
  * By channel: how its receiver answers (a status, or 0 for a connection that is reset), how many events there are for each that it gets
