@@ -19,10 +19,6 @@ const keyBytes = 32;
 /** A replaced key seals no longer than this. */
 const maximumAgeMilliseconds = 5 * 60_000;
 
-/** Parameter Store may need a moment until a new parameter can be read everywhere. */
-const readsAfterCreation = 5;
-const pauseMilliseconds = 200;
-
 /** The keys cannot be had. The message names the parameter and never its value. */
 export class ChannelKeyUnavailable extends Error {
   constructor(why: string) {
@@ -112,12 +108,10 @@ const create = async (): Promise<ChannelKey[]> => {
     if (!(error instanceof ParameterAlreadyExists))
       throw new ChannelKeyUnavailable(`cannot be made (${(error as Error).name})`);
   }
-  for (let reads = 0; reads < readsAfterCreation; reads++) {
-    const keys = await read();
-    if (keys !== undefined) return keys;
-    await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
-  }
-  throw new ChannelKeyUnavailable("exists and cannot be read yet");
+  const keys = await read();
+  // A new parameter cannot be read everywhere at once.
+  if (keys === undefined) throw new ChannelKeyUnavailable("exists and cannot be read yet");
+  return keys;
 };
 
 const keep = (value: string): ChannelKey[] => {
