@@ -61,13 +61,6 @@ const ssm = (): SSMClient => {
   return client;
 };
 
-const parameterName = (): string => {
-  const name = process.env.CHANNEL_KEY_PARAMETER;
-  if (name === undefined || name === "")
-    throw new Error("CHANNEL_KEY_PARAMETER is not set: set it to the name of the parameter");
-  return name;
-};
-
 let reading: Promise<ChannelKey[] | undefined> | undefined;
 
 /** The keys, newest first. Undefined when the parameter does not exist. Calls at the same time are one request. */
@@ -79,7 +72,7 @@ const read = (): Promise<ChannelKey[] | undefined> => {
 };
 
 const ask = async (): Promise<ChannelKey[] | undefined> => {
-  const command = new GetParameterCommand({ Name: parameterName(), WithDecryption: true });
+  const command = new GetParameterCommand({ Name: process.env.CHANNEL_KEY_PARAMETER, WithDecryption: true });
   try {
     const { Parameter } = await ssm().send(command);
     return keep(Parameter?.Value ?? "");
@@ -94,7 +87,7 @@ const ask = async (): Promise<ChannelKey[] | undefined> => {
 const create = async (): Promise<ChannelKey[]> => {
   const value = randomBytes(keyBytes).toString("base64");
   const command = new PutParameterCommand({
-    Name: parameterName(),
+    Name: process.env.CHANNEL_KEY_PARAMETER,
     Description: "Key that seals the urls and secrets of alert channels. Without it no channel sends",
     Type: "SecureString",
     Value: value,

@@ -38,14 +38,11 @@ export const readTold = async (
   channels: readonly Channel[],
 ): Promise<Map<number, Told>> => {
   const rows = await table.getMany<Partial<Told>>(channels.map(({ id }) => keys.told(org, scanId, id)));
-  return new Map(
-    rows.flatMap((row, index) => {
-      const channelId = channels[index]?.id;
-      if (row === undefined || channelId === undefined) return [];
-      const { messages = 0, findings = new Set<number>(), isHeld = false } = row;
-      return [[channelId, { channelId, messages, findings, isHeld }]];
-    }),
-  );
+  const told = channels.map(({ id: channelId }, index): Told | undefined => {
+    const row = rows[index];
+    return row && { channelId, messages: 0, findings: new Set(), isHeld: false, ...row };
+  });
+  return new Map(told.flatMap((each) => (each ? [[each.channelId, each]] : [])));
 };
 
 /** An event of those of an e-mail's new findings that a channel wants. `isRest`: its sensitive ones are left for a message that names nobody. */
@@ -111,8 +108,8 @@ export const findingsOf = (event: AlertEvent): number[] =>
 export const withTold = (before: ReadonlyMap<number, Told>, more: readonly Told[]): Map<number, Told> => {
   const after = new Map(before);
   for (const { channelId, messages } of more) {
-    const { messages: sum = 0, findings = new Set<number>(), isHeld = false } = after.get(channelId) ?? {};
-    after.set(channelId, { channelId, messages: sum + messages, findings, isHeld });
+    const earlier = after.get(channelId) ?? { channelId, messages: 0, findings: new Set(), isHeld: false };
+    after.set(channelId, { ...earlier, messages: earlier.messages + messages });
   }
   return after;
 };
