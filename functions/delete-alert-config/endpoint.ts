@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { removalTimeoutSeconds } from "../../shared/contract/alert-timing.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { byId } from "../../shared/contract/page.ts";
 
@@ -10,5 +9,4 @@ export const deleteAlertConfig = defineEndpoint({
   refusals: ["channelNotFound"],
   // Other channels get a notice of the change.
   uses: ["table:read", "table:write", "table:write:channels", "queue:deliveries"],
-  timeoutSeconds: removalTimeoutSeconds,
 });

@@ -1,6 +1,4 @@
-/**
- * Timeouts of the functions that deliver alerts and remove channels, and the leases that follow from them.
- */
+/** Timeouts of the functions that deliver alerts, and the leases that follow from them. */
 
 /**
  * Timeout of deliver-alert and retry-alert: long enough to work on further messages while an attempt waits.
@@ -18,12 +16,6 @@ const leaseMarginSeconds = 5;
 
 /** An attempt's lease outlasts the function that holds it, so that no two attempts of a delivery overlap. */
 export const attemptLeaseSeconds = deliveryTimeoutSeconds + leaseMarginSeconds;
-
-/** Timeout of delete-alert-config: API Gateway waits 29 seconds for a function. */
-export const removalTimeoutSeconds = 29;
-
-/** After this time the sweep takes over the deletion of a removed channel's history. */
-export const removalLeaseSeconds = 2 * removalTimeoutSeconds;
 
 /** A message that has not been worked on this long after it was due counts as lost. */
 export const lostAfterSeconds = 60;

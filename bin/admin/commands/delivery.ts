@@ -50,15 +50,11 @@ export const deliveryCommands: Commands = {
       const status = flags.status === undefined ? undefined : parse("status", statusFlag, flags.status);
       const { id: org } = await findOrganization(flags);
       const channel = parseChannel(flags);
+      if ((await channelOf(org, channel)) === undefined) throw notFound("channel", channel);
       const { rows, total } = await deliveryList.page(org, channel, {
         ...page,
         status: deliveryStatus.options.find((each) => flagOf(each) === status),
       });
-      // The channel is looked up only now, because the history of a removed channel is listed until it is
-      // deleted.
-      if (rows.length === 0 && (await channelOf(org, channel)) === undefined) {
-        throw notFound("channel", channel);
-      }
       return { deliveries: rows.map(shown), ...nextPage(page, total > page.offset + page.limit) };
     },
     print: printPage,
