@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Content } from "../../shared/alerting/senders/content.ts";
 import { messageOf, send as sendTo } from "../../shared/alerting/senders/mail.ts";
-import { noticeOf } from "../../shared/alerting/senders/notice.ts";
+import { noticeOf } from "../../shared/alerting/senders/send.ts";
 import { mails, useMailServer } from "./mail-deliveries.ts";
 import {
   ada,

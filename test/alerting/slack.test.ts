@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Content } from "../../shared/alerting/senders/content.ts";
-import { noticeOf } from "../../shared/alerting/senders/notice.ts";
+import { noticeOf } from "../../shared/alerting/senders/send.ts";
 import { messageOf, type SlackMessage } from "../../shared/alerting/senders/slack.ts";
 import type { Summary, SummaryBreach } from "../../shared/alerting/senders/summary.ts";
 import {

@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import type { Content } from "../../shared/alerting/senders/content.ts";
 import { envelope } from "../../shared/alerting/senders/envelope.ts";
 import { messageOf as mailOf } from "../../shared/alerting/senders/mail.ts";
-import { type Notice, noticeOf } from "../../shared/alerting/senders/notice.ts";
-import { eventOf } from "../../shared/alerting/senders/send.ts";
+import type { Notice } from "../../shared/alerting/senders/notice.ts";
+import { eventOf, noticeOf } from "../../shared/alerting/senders/send.ts";
 import { messageOf } from "../../shared/alerting/senders/slack.ts";
 import {
   breachReport,

@@ -1,11 +1,6 @@
 /** A message in words for people. Slack and e-mail show the same notice, each in its own format and with its own escaping. */
 import { buttonColor, type Link } from "../../aws/mail/html.ts";
 import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
-import type { Content } from "./content.ts";
-import { wordsForOwner, wordsForPerson } from "./person-words.ts";
-import { wordsForScan } from "./scan-words.ts";
-import { wordsForSummary } from "./summary-words.ts";
-import { asLine } from "./words.ts";
 
 export type Notice = {
   /** Of the worst breach; the headline says it in words. */
@@ -52,41 +47,3 @@ export const severityColors = {
   low: "#5f6b7a",
   none: buttonColor,
 } as const;
-
-/** In characters. */
-const maximumOrganization = 100;
-const maximumOrganizationInSubject = 60;
-
-export const noticeOf = (
-  content: Content,
-  { organizationName: name, dashboardUrl }: NoticeContext,
-): Notice => {
-  const organizationName = asLine(name, maximumOrganization);
-  const nameInSubject = asLine(name, maximumOrganizationInSubject);
-  const { subject, ...words } = wordsFor(content, organizationName, dashboardUrl);
-  const isOfPeople = subject !== undefined && content.kind !== "owner";
-  return {
-    severity: undefined,
-    threads: [],
-    facts: [],
-    items: [],
-    advice: undefined,
-    link: undefined,
-    ...words,
-    summary: `${subject ?? words.headline} ${isOfPeople ? `at ${nameInSubject}` : `(${nameInSubject})`}`,
-    organizationName,
-  };
-};
-
-const wordsFor = (content: Content, organizationName: string, dashboardUrl: string): Words => {
-  switch (content.kind) {
-    case "person":
-      return wordsForPerson(content, dashboardUrl);
-    case "owner":
-      return wordsForOwner(content, organizationName);
-    case "scan":
-      return wordsForScan(content, dashboardUrl);
-    default:
-      return wordsForSummary(content, dashboardUrl);
-  }
-};

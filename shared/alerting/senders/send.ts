@@ -3,10 +3,14 @@ import type { Addressee } from "../recipients/recipient.ts";
 import type { Content } from "./content.ts";
 import { type Event, envelope } from "./envelope.ts";
 import * as mail from "./mail.ts";
-import { type NoticeContext, noticeOf } from "./notice.ts";
+import type { Notice, NoticeContext, Words } from "./notice.ts";
 import { type AttemptResult, post } from "./outbound.ts";
+import { wordsForOwner, wordsForPerson } from "./person-words.ts";
+import { wordsForScan } from "./scan-words.ts";
 import { sign, signatureHeader, standardHeaders } from "./signature.ts";
 import * as slack from "./slack.ts";
+import { wordsForSummary } from "./summary-words.ts";
+import { asLine } from "./words.ts";
 
 /** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
 export type Receiver =
@@ -85,5 +89,43 @@ export const payloadOf = (
       return JSON.stringify(slack.messageOf(noticeOf(content, context)));
     case "webhook":
       return bodyOf(content, attempted);
+  }
+};
+
+/** In characters. */
+const maximumOrganization = 100;
+const maximumOrganizationInSubject = 60;
+
+export const noticeOf = (
+  content: Content,
+  { organizationName: name, dashboardUrl }: NoticeContext,
+): Notice => {
+  const organizationName = asLine(name, maximumOrganization);
+  const nameInSubject = asLine(name, maximumOrganizationInSubject);
+  const { subject, ...words } = wordsFor(content, organizationName, dashboardUrl);
+  const isOfPeople = subject !== undefined && content.kind !== "owner";
+  return {
+    severity: undefined,
+    threads: [],
+    facts: [],
+    items: [],
+    advice: undefined,
+    link: undefined,
+    ...words,
+    summary: `${subject ?? words.headline} ${isOfPeople ? `at ${nameInSubject}` : `(${nameInSubject})`}`,
+    organizationName,
+  };
+};
+
+const wordsFor = (content: Content, organizationName: string, dashboardUrl: string): Words => {
+  switch (content.kind) {
+    case "person":
+      return wordsForPerson(content, dashboardUrl);
+    case "owner":
+      return wordsForOwner(content, organizationName);
+    case "scan":
+      return wordsForScan(content, dashboardUrl);
+    default:
+      return wordsForSummary(content, dashboardUrl);
   }
 };
