@@ -129,7 +129,6 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     const finding: FindingRow = {
       emailId: address + 1,
       email: addressOf(address),
-      domainId: domainIndexOf(address) + 1,
       breachId: breach,
       breachPartition: breachPartition(org, breach),
       firstDetectedAt: timeOfScan(clock, scan),
@@ -145,7 +144,7 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     const group = {
       scanId: scan,
       acknowledged,
-      domainId: finding.domainId,
+      domainId: domainIndexOf(address) + 1,
       severity: levels[breach] as number,
     };
     count(reserved.id, { breachId: breach, firstDetectedAt: finding.firstDetectedAt, to: group });

@@ -53,24 +53,22 @@ export const described = async (
   catalogVersion: string | undefined,
   emailsOf: (ids: readonly number[]) => Promise<ReadonlyMap<number, Email>> = (ids) => emailsById(org, ids),
 ): Promise<Described[]> => {
+  const domainOf = (row: Shown): number => findings.groupOf(row).domainId;
   const hasOwnCheck = (row: Shown): boolean =>
-    noted.domains.has(row.domainId) || noted.emails.has(row.emailId);
+    noted.domains.has(domainOf(row)) || noted.emails.has(row.emailId);
   const ownIds = rows.filter(hasOwnCheck).map((row) => row.emailId);
   const isByUser = rows.some(({ acknowledgment }) => acknowledgment?.by.type === "user");
   const [users, ownEmails, domainsById, breaches] = await Promise.all([
     isByUser ? membership(org) : undefined,
     emailsOf(ownIds),
-    domains.getMany(
-      org,
-      rows.map((row) => row.domainId),
-    ),
+    domains.getMany(org, rows.map(domainOf)),
     breachDetails.details(
       rows.map((row) => row.breachId),
       catalogVersion,
     ),
   ]);
   const lastCheckOf = (row: Shown): string | null => {
-    const domain = domainsById.get(row.domainId);
+    const domain = domainsById.get(domainOf(row));
     if (domain === undefined) return null;
     if (!hasOwnCheck(row)) return domain.checkedAt;
     // A removal deletes the e-mail's row first and may still be deleting its findings.

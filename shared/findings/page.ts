@@ -20,7 +20,6 @@ export type FindingQuery = GroupFilter & {
 export const shownAttributes = [
   "emailId",
   "email",
-  "domainId",
   "breachId",
   "firstDetectedAt",
   "lastSeenAt",

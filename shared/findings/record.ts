@@ -11,7 +11,6 @@ import type { Resolution } from "./finding-schema.ts";
 export type FindingRow = {
   emailId: number;
   email: string;
-  domainId: number;
   breachId: number;
   /** Where the finding is in the index by breach. */
   breachPartition: string;
@@ -78,7 +77,7 @@ export const newFinding = (
   org: number,
   fields: Pick<
     FindingRow,
-    "emailId" | "email" | "domainId" | "breachId" | "firstDetectedAt" | "stealerLogDomains" | "toldBy"
+    "emailId" | "email" | "breachId" | "firstDetectedAt" | "stealerLogDomains" | "toldBy"
   >,
 ): FindingRow => ({ ...fields, breachPartition: breachPartition(org, fields.breachId) });
 

@@ -155,7 +155,6 @@ export const writesOfChange = (
         newFinding(org, {
           emailId: row.id,
           email: row.email,
-          domainId: group.domainId,
           breachId,
           firstDetectedAt: checkedAt,
           ...(ownerTold?.findingIds.includes(id.id) && { toldBy: ownerTold.deliveryId }),

@@ -54,13 +54,7 @@ const detect = async (count: number, breachOf = (place: number) => 1 + (place % 
         org,
         made.map(({ reserved, group, emailId, breachId, firstDetectedAt }) => {
           const email = `user${emailId}@demo.example`;
-          const row = newFinding(org, {
-            emailId,
-            email,
-            domainId: group.domainId,
-            breachId,
-            firstDetectedAt,
-          });
+          const row = newFinding(org, { emailId, email, breachId, firstDetectedAt });
           return findings.put(org, reserved, group, row);
         }),
       ),

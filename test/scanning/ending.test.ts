@@ -182,7 +182,6 @@ test("notes the rare findings of all blocks but the newest", async () => {
       newFinding(org, {
         emailId,
         email,
-        domainId: 1,
         breachId: 1,
         firstDetectedAt: new Date().toISOString(),
       }),

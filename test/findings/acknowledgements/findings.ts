@@ -49,7 +49,7 @@ export const addFindings = async (
       return {
         reserved,
         group: { scanId, acknowledged: false, domainId, severity },
-        row: { emailId, email, domainId, breachId, firstDetectedAt },
+        row: { emailId, email, breachId, firstDetectedAt },
       };
     });
     const latest = new Map(

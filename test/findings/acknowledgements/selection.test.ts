@@ -81,7 +81,7 @@ test.each<[title: string, filterOf: (given: typeof seeded) => FindingFilter]>([
         (filter.acknowledged ?? group.acknowledged) === group.acknowledged &&
         (filter.scanId ?? group.scanId) === group.scanId &&
         (filter.breachId ?? row.breachId) === row.breachId &&
-        (filter.domainId ?? row.domainId) === row.domainId &&
+        (filter.domainId ?? group.domainId) === group.domainId &&
         (filter.emailId ?? row.emailId) === row.emailId &&
         (filter.detectedBefore === undefined || row.firstDetectedAt < filter.detectedBefore) &&
         (filter.acknowledgedAt ?? row.acknowledgment?.at) === row.acknowledgment?.at
