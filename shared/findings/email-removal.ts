@@ -1,6 +1,6 @@
 /** Removal of e-mails together with their findings, which takes several transactions. */
 import type { Actor } from "../access/activity/actor.ts";
-import { TransactionBudget } from "../aws/table/budget.ts";
+import { inTransactions } from "../aws/table/budget.ts";
 import { condition, type Write } from "../aws/table/condition.ts";
 import { dueShard, keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
@@ -9,7 +9,7 @@ import { Refusal } from "../contract/errors.ts";
 import { type EmailWrites, inBulkById } from "../monitoring/emails/changes.ts";
 import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
 import { ownerWordWrites } from "../monitoring/emails/search.ts";
-import { deletions, type FindingRecord, findings } from "./record.ts";
+import { deletions, findings } from "./record.ts";
 
 /** Time for the request to finish; after it the sweep takes over the removal. */
 const removalLeaseMilliseconds = 60_000;
@@ -92,32 +92,17 @@ export const resume = async (org: number, id: number): Promise<void> => {
   if (removal !== undefined) await deleteFindings(org, id, removal.findings);
 };
 
-const deleteFindings = async (org: number, id: number, ids: readonly number[]): Promise<void> => {
-  for (let left = ids; left.length > 0; ) {
-    left = await withOptimisticRetry(async () => {
-      const { now, later } = await split(org, left);
-      await table.transact([
-        ...deletions(org, now),
-        later.length > 0 ? unfinished(org, id, later) : { delete: keys.removal(org, id) },
-      ]);
-      return later;
-    });
-  }
-};
+const deleteFindings = (org: number, id: number, ids: readonly number[]): Promise<void> =>
+  withOptimisticRetry(async () => {
+    const rows = (await findings.getMany(org, ids)).filter((row) => row !== undefined);
+    const over: Write = { delete: keys.removal(org, id) };
+    const groups = [...inTransactions(rows, (row) => deletions(org, [row]), [over])];
+    const last = groups.pop() ?? [];
+    for (const some of groups) await table.transact(deletions(org, some));
+    await table.transact([...deletions(org, last), over]);
+  });
 
-/** Those of the findings that still exist and that one transaction deletes, and the ids of the rest. */
-const split = async (
-  org: number,
-  ids: readonly number[],
-): Promise<{ now: FindingRecord[]; later: number[] }> => {
-  const rows = (await findings.getMany(org, ids)).filter((row) => row !== undefined);
-  const budget = new TransactionBudget([unfinished(org, 0, [])]);
-  const rest = rows.findIndex((row) => !budget.take(deletions(org, [row])));
-  if (rest < 0) return { now: rows, later: [] };
-  return { now: rows.slice(0, rest), later: rows.slice(rest).map(({ id }) => id) };
-};
-
-/** The row that lets the sweep resume the removal. */
+/** The row that lets the sweep resume the removal, until all of these findings are gone. */
 const unfinished = (org: number, id: number, ids: readonly number[]): Write => ({
   put: {
     ...keys.removal(org, id),
