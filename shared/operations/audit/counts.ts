@@ -68,13 +68,13 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
   const subject = { kind: "counts", id: org };
   const key = keys.counts(org, "0");
   const row = await table.get<Item>(key);
+  const is = await counts.readSums(org);
   const firstDay = news.firstDay(new Date());
   const knownDates = await breachDates.read(org);
   const { sums: should, newByDay, dates } = await recount(org);
   const found = await news.readSums(org, firstDay);
-  const is = await counts.readSums(org);
-  // Whatever changes these rows writes a counter too.
-  const seen = String(is.get("writes"));
+  // Whatever changes what is recounted changes counts too.
+  const isStill = async () => (await counts.readSums(org)).get("writes") === is.get("writes");
   const excess = excessOf(is, should);
   const problems = compare(subject, {
     key,
@@ -82,7 +82,7 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
     holds: holdsWithout(excess, row),
     reliesOn: ["writes"],
     says: textOf(excess),
-    seen,
+    isStill,
   });
   const days = [...new Set([...found.keys(), ...newByDay.keys()])].filter((day) => day >= firstDay);
   const ofDays = await Promise.all(
@@ -95,7 +95,7 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
         row: dayRow,
         holds: inExcess.length === 0 ? {} : { ...holdsWithout(inExcess, dayRow), ...news.expiryOf(day) },
         says: `of what is new since ${day}: ${textOf(inExcess)}`,
-        seen,
+        isStill,
       });
     }),
   );
@@ -104,7 +104,7 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
     // Removing e-mails leaves the dates as they were, so they may reach beyond those of the findings that are left.
     const holds = breachDates.union(each, known);
     const key = keys.breachDates(org, breachId);
-    return compare({ kind: "breach", id: breachId }, { key, row: known, holds, seen });
+    return compare({ kind: "breach", id: breachId }, { key, row: known, holds, isStill });
   });
   return [...problems, ...ofDays.flat(), ...ofBreaches.flat()];
 };

@@ -1,6 +1,7 @@
 /** Rows that can be computed from other rows: how they differ from what they must hold, and how they are repaired. */
 import { allOf, asRead, exists, type Item, type Write } from "../../aws/table/condition.ts";
 import type { Key } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
 import type { Problem, Subject } from "./inspector.ts";
 
 /** What other rows say about a row. */
@@ -19,8 +20,8 @@ type Derived = {
   given?: readonly Write[];
   /** Default: what each wrong attribute is and should be. */
   says?: string;
-  /** As of a problem. Default: what the row said of the wrong attributes, and of those that it relies on. */
-  seen?: string;
+  /** As of a problem. Default: of the wrong attributes, and of those that it relies on. */
+  isStill?: () => Promise<boolean>;
 };
 
 /** Wrong attributes that one repair corrects: an expression may have 4 KB. The next reading finds the others. */
@@ -29,7 +30,7 @@ const maximumPerRepair = 50;
 /** What is wrong with a row; nothing if it holds what it must. */
 export const compare = (
   subject: Subject,
-  { key, row, holds, reliesOn = [], given = [], says, seen }: Derived,
+  { key, row, holds, reliesOn = [], given = [], says, isStill }: Derived,
 ): Problem[] => {
   const should: Item = holds === "no row" ? Object.fromEntries(attributesOf(row)) : holds;
   const differing = Object.keys(should).filter(
@@ -56,10 +57,15 @@ export const compare = (
       ...subject,
       topic: `${key.pk} ${key.sk}`,
       says: says ?? texts.join("; "),
-      seen: seen ?? Object.values(before).map(textOf).join(),
+      isStill: isStill ?? (() => holdsStill(key, before)),
       repair: () => [correction, ...given],
     },
   ];
+};
+
+const holdsStill = async (key: Key, before: Item): Promise<boolean> => {
+  const now = await table.get(key);
+  return Object.keys(before).every((name) => isSame(valueAt(now, name), before[name]));
 };
 
 const attributesOf = (row: object | undefined): [string, unknown][] =>

@@ -14,8 +14,8 @@ export type Problem = Subject & {
   topic: string;
   /** What is wrong, with ids and counts only. */
   says: string;
-  /** What the row said that the problem follows from: if that changes between two readings, they prove nothing. */
-  seen?: string;
+  /** Whether the row is still as it was read, before the rows that it follows from. If it is not, the reading proves nothing. */
+  isStill?: () => Promise<boolean>;
   /** Gives a transaction whose conditions hold if the rows are still as they were read. */
   repair?: () => Write[] | Promise<Write[]>;
   /** What a person can do where there is no repair. */
@@ -90,24 +90,33 @@ export class Inspector {
   }
 }
 
-/** The problems that several readings in a row have shown, and those that changed from reading to reading. */
+/** A problem, and how many readings in a row have shown it. */
+type Suspect = { problem: Problem; equal: number };
+
+/** The problems that enough readings in a row have shown, and those that changed from reading to reading. */
 const readings = async (comparison: Comparison): Promise<{ shown: Problem[]; changing: Problem[] }> => {
-  // What is damaged shows in the first reading.
-  let suspects = (await comparison()).map((problem) => ({ problem, equal: 1 }));
-  for (let reading = 0; reading < maximumReadings; reading++) {
-    if (suspects.every(({ equal }) => equal >= equalReadings)) break;
+  let suspects: ReadonlyMap<string, Suspect> | undefined;
+  for (let reading = 0; ; reading++) {
+    const found = new Map<string, Suspect>();
+    for (const problem of await comparison()) {
+      const identity = identityOf(problem);
+      const before = suspects?.get(identity);
+      // What is damaged shows in the first reading.
+      if (suspects !== undefined && before === undefined) continue;
+      const isStill = problem.isStill === undefined || (await problem.isStill());
+      const equal = before?.problem.says === problem.says ? before.equal : 0;
+      found.set(identity, { problem, equal: isStill ? equal + 1 : 0 });
+    }
+    suspects = found;
+    const all = [...found.values()];
+    const isShown = ({ equal }: Suspect): boolean => equal >= equalReadings;
+    if (all.every(isShown) || reading === maximumReadings) {
+      const problemsOf = (some: Suspect[]) => some.map(({ problem }) => problem);
+      return {
+        shown: problemsOf(all.filter(isShown)),
+        changing: problemsOf(all.filter((each) => !isShown(each))),
+      };
+    }
     await setTimeout(pauseMilliseconds(reading));
-    const found = new Map((await comparison()).map((problem) => [identityOf(problem), problem]));
-    suspects = suspects.flatMap(({ problem, equal }) => {
-      const again = found.get(identityOf(problem));
-      if (again === undefined) return [];
-      const isEqual = again.says === problem.says && again.seen === problem.seen;
-      return [{ problem: again, equal: isEqual ? equal + 1 : 1 }];
-    });
   }
-  const { shown = [], changing = [] } = Object.groupBy(suspects, ({ equal }) =>
-    equal >= equalReadings ? "shown" : "changing",
-  );
-  const problemsOf = (some: typeof suspects) => some.map(({ problem }) => problem);
-  return { shown: problemsOf(shown), changing: problemsOf(changing) };
 };
