@@ -19,7 +19,7 @@ export function addApiAlarms(
   api: RestApi,
   accessLogs: LogGroup,
   authorizerLogs: ILogGroup,
-  { trustedProxySecret }: Options,
+  { trustedProxySecretSha256 }: Options,
   alarms: Alarms,
 ): void {
   const whatFailed = alarms.saveQuery("server-errors", [accessLogs], {
@@ -35,7 +35,7 @@ export function addApiAlarms(
 
   if (!alarms.has({})) return;
   const refused =
-    trustedProxySecret === undefined
+    trustedProxySecretSha256 === undefined
       ? { logs: [accessLogs], filters: [], address: "sourceIp", path: "resource" }
       : {
           logs: [accessLogs, authorizerLogs],

@@ -86,7 +86,6 @@ export class BreachMonitor extends Construct {
       limitsConcurrency: options.alarms !== "minimal",
       keyGuards: options.keyGuards,
       channelKeyParameter,
-      proxySecretParameter: options.trustedProxySecret,
       identityProvider: identityProviderOf(name, options),
       scheduleGroup,
       deadLetters,
@@ -143,10 +142,13 @@ export class BreachMonitor extends Construct {
     const refuseRoute = createFunction("refuse-route", { uses: [] });
     refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath()));
     const authorize = createFunction("authorize", {
-      uses: ["table:read", "table:limits", "table:credentials", "proxy-secret"],
+      uses: ["table:read", "table:limits", "table:credentials"],
       quiet: true,
     });
     authorize.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
+    const { trustedProxySecretSha256 } = options;
+    if (trustedProxySecretSha256 !== undefined)
+      authorize.addEnvironment("TRUSTED_PROXY_SHA256", trustedProxySecretSha256);
     const api: ServiceApi = new ServiceApi(
       this,
       {

@@ -103,9 +103,13 @@ const options = {
   keyGuards: flag(true),
   /** Whether replies of API Gateway itself carry `X-Request-Id`, and the exact `Retry-After` of a limit. Default true. */
   gatewayContextHeaders: flag(true),
-  /** The name of the parameter with the secret of a proxy in front of the API. Undefined: no proxy is trusted. */
-  trustedProxySecret: {
-    ...text(/^(?:\/[\w.-]+)+$/, "the name of a parameter, such as /breach-monitor/proxy-secret"),
+  /** The SHA-256 of the secret of a proxy in front of the API; several while one replaces another. Undefined: no proxy is trusted. */
+  trustedProxySecretSha256: {
+    ...text(
+      /^[\da-f]{64}(?:,[\da-f]{64})*$/,
+      "64 hexadecimal digits in lower case, or several such joined by commas",
+    ),
+    // Somebody may have typed the secret itself.
     isHidden: true,
   },
   /** The https url of an OpenID Connect provider. Undefined: people sign in by link only. */

@@ -43,7 +43,7 @@ type ServiceApiProps = {
 };
 
 /** Without paths, query strings and headers, which hold ids, addresses and keys. */
-const accessLogFormat = ({ trustedProxySecret }: Options): AccessLogFormat =>
+const accessLogFormat = ({ trustedProxySecretSha256 }: Options): AccessLogFormat =>
   AccessLogFormat.custom(
     JSON.stringify({
       requestId: AccessLogField.contextRequestId(),
@@ -52,7 +52,7 @@ const accessLogFormat = ({ trustedProxySecret }: Options): AccessLogFormat =>
       time: AccessLogField.contextRequestTimeEpoch(),
       sourceIp: AccessLogField.contextIdentitySourceIp(),
       // As the authorizer says; "-" if the request did not come through the proxy, or not to the authorizer, or got 401.
-      ...(trustedProxySecret !== undefined && {
+      ...(trustedProxySecretSha256 !== undefined && {
         viewerAddress: AccessLogField.contextAuthorizer("viewerAddress"),
       }),
       method: AccessLogField.contextHttpMethod(),

@@ -53,8 +53,6 @@ export type Resources = {
   limitsConcurrency: boolean;
   /** The name of the parameter with the key of alert channels, from its first slash. Functions make it. */
   channelKeyParameter: string;
-  /** The name of the parameter with a trusted proxy's secret, from its first slash. Undefined: no proxy is trusted. */
-  proxySecretParameter: string | undefined;
   /** Undefined: no identity provider is set up. */
   identityProvider: IdentityProvider | undefined;
   /** Whether roles name the partitions that functions may not write. */
@@ -111,7 +109,6 @@ export function grantOf(
     hibpKeyParameter,
     hibpContact,
     channelKeyParameter,
-    proxySecretParameter,
     identityProvider,
     keyGuards,
     scheduleGroup,
@@ -271,10 +268,6 @@ export function grantOf(
         conditions: { StringEqualsIfExists: { "ssm:Overwrite": "false" } },
         environment: { CHANNEL_KEY_PARAMETER: channelKeyParameter },
       };
-    case "proxy-secret":
-      return proxySecretParameter === undefined
-        ? undefined
-        : secret(proxySecretParameter, { TRUSTED_PROXY_SECRET_PARAMETER: proxySecretParameter });
     case "provider-setting":
       return identityProvider && variables(settingOf(identityProvider));
     case "provider": {

@@ -34,14 +34,14 @@ export const handler = (event: APIGatewayRequestAuthorizerEvent): Promise<APIGat
   withTimeOfPeople(timeoutSeconds, () => answer(event));
 
 const answer = async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
-  const viewer = await viewerAddress(event);
-  const decision = await decide(sentBy(viewer, event)).catch(busy);
+  const decision = await decide(event).catch(busy);
   // The policy covers the whole stage, since a path may contain wildcards of policies. It is not cached.
   const [api, stage] = event.methodArn.split("/");
   const policy = (effect: "Allow" | "Deny"): APIGatewayAuthorizerResult["policyDocument"] => ({
     Version: "2012-10-17",
     Statement: [{ Action: "execute-api:Invoke", Effect: effect, Resource: `${api}/${stage}/*` }],
   });
+  const viewer = viewerAddress(event);
   // For the access log (lib/rest-api.ts).
   const forLog = viewer === undefined ? undefined : { viewerAddress: viewer };
   if (decision !== "anyone" && "refusal" in decision) {
@@ -61,17 +61,6 @@ const answer = async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatew
     policyDocument: policy("Allow"),
     context: { ...toContext(decision), ...forLog },
   };
-};
-
-/** The event as if the viewer had sent it without a proxy. Undefined: the event as it came. */
-const sentBy = (
-  viewer: string | undefined,
-  event: APIGatewayRequestAuthorizerEvent,
-): APIGatewayRequestAuthorizerEvent => {
-  if (viewer === undefined) return event;
-  const { requestContext } = event;
-  const identity = { ...requestContext.identity, sourceIp: viewer };
-  return { ...event, requestContext: { ...requestContext, identity } };
 };
 
 /** An error would be API Gateway's 500; as a refusal, the endpoint answers it with 503 and when to try again. */

@@ -36,8 +36,6 @@ export type Use =
   | "hibp"
   /** To seal and open what is secret of alert channels, and to make the key if there is none. */
   | "channel-key"
-  /** To read what a trusted proxy has to know, where there is one. */
-  | "proxy-secret"
   | "email"
   /** To ask recipients of alerts to confirm, where the deployment wants that; elsewhere nothing. */
   | "email-confirmation"

@@ -33,7 +33,7 @@ test(`with ${extraEndpoints} more endpoints the stack has at most 450 resources`
     certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1",
     webAcl: "true",
     confirmRecipients: "true",
-    trustedProxySecret: "/breach-monitor/staging/proxy-secret",
+    trustedProxySecretSha256: "0".repeat(64),
     oidcIssuer: "https://login.example.com",
     oidcClientId: "breach-monitor",
   });

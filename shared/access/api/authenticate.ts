@@ -10,7 +10,7 @@ import { isLive, type Session, touch } from "../sessions/session.ts";
 import { type Credential, credentialOf, isForeignOrigin, isOwnOrigin } from "./credential.ts";
 import * as limits from "./limits.ts";
 import type { Caller, Decision, GatewayRefusal, Principal } from "./principal.ts";
-import { networkOf } from "./source-address.ts";
+import { sourceAddress } from "./source-address.ts";
 
 type Given = Exclude<Credential, "none">;
 
@@ -31,7 +31,7 @@ export const authenticate = async (
   event: APIGatewayRequestAuthorizerEvent,
   now: Date = new Date(),
 ): Promise<Principal | GatewayRefusal> => {
-  const address = addressOf(event);
+  const address = sourceAddress(event);
   const credential = credentialOf(event);
   const refusedSeconds = limits.secondsRefused("ADDRESS", address, now);
   if (refusedSeconds > 0) return refuse(credential, {}, "addressLimit", refusedSeconds);
@@ -84,7 +84,7 @@ export const authenticateDashboard = async (
   const refusedSeconds = limits.secondsRefused("SESSION", credential.hash, now);
   if (refusedSeconds > 0) return refuse(credential, {}, "sessionLimit", refusedSeconds);
   // An address over its limit may only guess: cookies that it makes up are read, but not counted.
-  const isGuess = limits.secondsRefused("DASHBOARD", addressOf(event), now) > 0;
+  const isGuess = limits.secondsRefused("DASHBOARD", sourceAddress(event), now) > 0;
   const [counted, identified] = await Promise.all([
     isGuess ? undefined : limits.countMinute("SESSION", credential.hash, now),
     identify(credential, now),
@@ -121,13 +121,10 @@ export const admitAnyone = async (
 
 /** Counts a request against its address; the seconds for which it is refused, or 0. */
 const countAddress = async (event: APIGatewayRequestAuthorizerEvent, now: Date): Promise<number> => {
-  const address = addressOf(event);
+  const address = sourceAddress(event);
   const seconds = limits.secondsRefused("DASHBOARD", address, now);
   return seconds > 0 ? seconds : (await limits.countMinute("DASHBOARD", address, now)).refusedSeconds;
 };
-
-const addressOf = ({ requestContext }: APIGatewayRequestAuthorizerEvent): string =>
-  networkOf(requestContext.identity.sourceIp);
 
 /** A refusal with whose credential it was, or else the organization that the credential begins with. */
 const refuse = (
