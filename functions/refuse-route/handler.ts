@@ -1,4 +1,5 @@
-import { refuseAll } from "../../shared/access/api/answer.ts";
+import { answering } from "../../shared/access/api/answer.ts";
+import { fromAnyContext } from "../../shared/access/api/principal.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
 
 /**
@@ -6,7 +7,8 @@ import { Refusal } from "../../shared/contract/errors.ts";
  * is JSON with the methods of each declared path; importing routes.ts instead would bundle every endpoint's
  * contract.
  */
-export const handler = refuseAll((event) => {
+export const handler = answering(async (event) => {
+  fromAnyContext(event.requestContext.authorizer);
   const declared: Record<string, string[]> = JSON.parse(process.env.DECLARED_METHODS ?? "");
   const path = event.requestContext.resourcePath;
   const methods = Object.hasOwn(declared, path) ? declared[path] : undefined;

@@ -1,46 +1,32 @@
-/** The middleware of every API handler: identifies who a request is from; answers, logs and refuses it. */
+/** The middleware of every API handler: answers, logs and refuses requests. */
 import { Logger } from "@aws-lambda-powertools/logger";
 import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
-import type { Endpoint } from "../../contract/endpoint.ts";
 import { Refusal, replyTo } from "../../contract/errors.ts";
 import { NewerVersion } from "../../contract/version.ts";
-import {
-  callerOf,
-  decisionIn,
-  fromAnyContext,
-  fromContext,
-  type Principal,
-  rateLimitHeaders,
-  requestIds,
-} from "./principal.ts";
+import { callerOf, decisionIn, rateLimitHeaders, requestIds } from "./principal.ts";
 
 /** About how long a deployment takes, while some functions already run the next release. */
 const updateSeconds = 60;
 
-export type Served = APIGatewayProxyEvent & { principal?: Principal; input?: Record<string, unknown> };
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/**
- * Sets `event.principal`, which stays undefined where anyone may call. Throws the authorizer's refusal, and refuses callers who may not
- * use the endpoint. Without an endpoint, everybody may call whom the authorizer lets through.
- */
-export const identify = (endpoint?: Endpoint): middy.MiddlewareObj<Served, APIGatewayProxyResult> => ({
-  before: ({ event }) => {
-    const { authorizer } = event.requestContext;
-    const principal = endpoint === undefined ? fromAnyContext(authorizer) : fromContext(authorizer, endpoint);
-    if (principal !== undefined) event.principal = principal;
-  },
-});
+/** Makes a Lambda handler of `work`, whose errors become replies. */
+export const answering = (work: (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>): Handler => {
+  const chain = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(answer())
+    .handler((event) => work(event));
+  return (event, context) => chain(event, context);
+};
 
 /** Turns errors into replies, adds the headers that every reply has, and logs one line for each request. */
-export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => {
+const answer = (): middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> => {
   const logger = new Logger();
   const refuseNewer = (error: NewerVersion): Refusal => {
     logger.error("newer version", { error });
     return new Refusal("newerVersion", { headers: { "Retry-After": String(updateSeconds) } });
   };
-  const finish = (event: Served, response: APIGatewayProxyResult, refusal?: string) => {
+  const finish = (event: APIGatewayProxyEvent, response: APIGatewayProxyResult, refusal?: string) => {
     const { httpMethod, resourcePath, requestTimeEpoch, authorizer } = event.requestContext;
     const decision = decisionIn(authorizer);
     response.headers = {
@@ -76,15 +62,6 @@ export const answer = (): middy.MiddlewareObj<Served, APIGatewayProxyResult> => 
       finish(event, request.response);
     },
   };
-};
-
-/** Makes a Lambda handler that refuses every request; `refuse` throws the refusal. */
-export const refuseAll = (refuse: (event: APIGatewayProxyEvent) => never): Handler => {
-  const chain = middy<Served, APIGatewayProxyResult>()
-    .use(answer())
-    .use(identify())
-    .handler(async (event) => refuse(event));
-  return (event, context) => chain(event, context);
 };
 
 const everyHeader = (requestId = ""): Record<string, string> => ({

@@ -14,18 +14,15 @@ import { sourceAddress } from "./source-address.ts";
 
 type Given = Exclude<Credential, "none">;
 
-/** Who a valid credential belongs to, and why the organization is refused although it is valid. */
-type Authenticated = { principal: Principal; lapsed: RefusalName | undefined; touch: () => Promise<void> };
-
 /** `caller`: the credential is stored, though perhaps revoked or ended. `valid`: it is neither. */
-type Identified = { caller?: Caller; valid?: Authenticated };
+type Identified = { caller?: Caller; valid?: { principal: Principal; touch: () => Promise<void> } };
 
 const nobody: Identified = {};
 
 /**
  * Decides who a request of /api/v1 is from. The order of checks is: address limit, authentication, key limit,
- * origin, billing. One parallel trip to the table reads the rows and counts the request. Refusals say whose
- * credential it was.
+ * origin. One parallel trip to the table reads the rows and counts the request. Refusals say whose
+ * credential it was. Whether a lapsed organization is answered is the endpoint's decision.
  */
 export const authenticate = async (
   event: APIGatewayRequestAuthorizerEvent,
@@ -59,15 +56,13 @@ export const authenticate = async (
     return refuse(credential, identified, "keyLimit", recounted.refusedSeconds);
   if (credential.kind === "session" && !isOwnOrigin(event))
     return refuse(credential, identified, "foreignOrigin");
-  if (valid.lapsed !== undefined) return refuse(credential, identified, valid.lapsed);
   await valid.touch();
   return { ...valid.principal, limits: { address: ofAddress, ...(recounted && { key: recounted }) } };
 };
 
 /**
  * Decides who a request of /api/dashboard is from, in the same order of checks. Requests with a valid session
- * count by session, all others by address, in counters of their own. Whether a lapsed organization is answered
- * is the endpoint's decision.
+ * count by session, all others by address, in counters of their own.
  */
 export const authenticateDashboard = async (
   event: APIGatewayRequestAuthorizerEvent,
@@ -101,8 +96,7 @@ export const authenticateDashboard = async (
     return refuse(credential, identified, "sessionLimit", session.refusedSeconds);
   if (!isOwnOrigin(event)) return refuse(credential, identified, "foreignOrigin");
   await valid.touch();
-  const principal = { ...valid.principal, limits: { session } };
-  return valid.lapsed === undefined ? principal : { ...principal, lapsed: valid.lapsed };
+  return { ...valid.principal, limits: { session } };
 };
 
 /**
@@ -157,11 +151,11 @@ const identify = async (credential: Given, now: Date): Promise<Identified> => {
       : { organizationId: owner.id, actorType: "api_key", actorId: row.id };
   const found = "userId" in row ? ofSession(row, member, credential, now) : ofKey(row);
   if (found === undefined) return { caller };
+  const lapsed = billingRefusal(owner.billing, now);
   return {
     caller,
     valid: {
-      principal: { organizationId: owner.id, ...found },
-      lapsed: billingRefusal(owner.billing, now),
+      principal: { organizationId: owner.id, ...found, ...(lapsed && { lapsed }) },
       touch: () => touch(key, row, now).catch(() => {}),
     },
   };

@@ -5,11 +5,12 @@ import type { Actor } from "../activity/actor.ts";
 import type { Role } from "../organizations/organization-schema.ts";
 import type { Counted } from "./limits.ts";
 
-/** Who a request is from. `session`: of a user; its hash names the session's row. */
+/** Who a request is from. `session`: of a user; its hash names the session's row. `lapsed`: why the organization is not served, if it is not. */
 export type Principal = {
   organizationId: number;
   actor: Exclude<Actor, { type: "system" }>;
   session?: { id: number; hash: string; role: Role };
+  lapsed?: RefusalName;
   /** The limits of a minute that the request was counted against. */
   limits?: { [Name in "address" | "key" | "session"]?: Counted };
 };
@@ -28,11 +29,8 @@ export type GatewayRefusal = {
   claimed?: number;
 };
 
-/** A user of an organization whose subscription has lapsed, whom few endpoints answer; `lapsed` says why. */
-type Lapsed = Principal & { lapsed: RefusalName };
-
 /** "anyone": of an endpoint that looks at no credential. */
-export type Decision = Principal | Lapsed | GatewayRefusal | "anyone";
+export type Decision = Principal | GatewayRefusal | "anyone";
 
 type Context = Record<string, unknown> | null | undefined;
 
@@ -78,7 +76,8 @@ export const fromContext = (
     throw new Error("The authorizer named no organization");
   const isOfUsers = access === "user" || access === "admin";
   if (isOfUsers && decision.session === undefined) throw new Error("The authorizer named no session");
-  if ("lapsed" in decision && whenLapsed !== "answers") throw refusalOf({ refusal: decision.lapsed });
+  const { lapsed } = decision;
+  if (lapsed !== undefined && whenLapsed !== "answers") throw refusalOf({ refusal: lapsed });
   if (access === "admin" && decision.session?.role !== "admin") throw new Refusal("adminOnly");
   return decision;
 };

@@ -1,14 +1,13 @@
-import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import type * as z from "zod/mini";
 import { withTimeOfPeople } from "../../aws/table/patience.ts";
 import type { Endpoint, Upload } from "../../contract/endpoint.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
-import { answer, type Handler, identify, json, type Served } from "./answer.ts";
+import { answering, type Handler, json } from "./answer.ts";
 import { type Repeatable, repeatable, unrepeatable } from "./idempotency.ts";
 import * as limits from "./limits.ts";
-import type { Principal } from "./principal.ts";
+import { fromContext, type Principal } from "./principal.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
@@ -80,55 +79,46 @@ export const serve = <E extends Endpoint>(
   ...reader: E extends { upload: Upload } ? [readUpload: ReadUpload] : []
 ): Handler => {
   const [readUpload] = reader as readonly ReadUpload[];
-  const chain = middy<Served, APIGatewayProxyResult>()
-    .use(answer())
-    .use(identify(endpoint))
-    .use(read(endpoint))
-    .handler(async (event) => {
-      const { organizationId: org, actor, session } = principalOf(endpoint, event);
-      const repeat = repeatOf(endpoint, event);
-      const earlier = await repeat.earlierReply();
-      if (earlier !== undefined) return replayed(endpoint, earlier);
-      const count = once(() => countAgainst(endpoint, org));
-      if (endpoint.counted !== "by handler") await count();
-      const { upload } = endpoint;
-      const file = upload && readUpload && (() => readUpload(event, upload));
-      const cookies: string[] = [];
-      const call = {
-        org,
-        actor,
-        session,
-        repeat,
-        count,
-        file,
-        event,
-        cookies,
-        ...event.input,
-      } as unknown as Call<E>;
-      let given: Given<E> | { success: true };
-      try {
-        given = (await handle(call)) ?? { success: true };
-      } catch (error) {
-        // A request with the same `Idempotency-Key` may have been quicker.
-        const quicker = error instanceof Refusal ? await repeat.earlierReply() : undefined;
-        if (quicker === undefined) throw error;
-        return replayed(endpoint, quicker);
-      }
-      const headers = {
-        ...(endpoint.status === 303 && "location" in given && { Location: String(given.location) }),
-      };
-      const multiValueHeaders = { "Set-Cookie": cookies };
-      return { ...replyOf(endpoint, given), headers, ...(cookies.length > 0 && { multiValueHeaders }) };
-    });
-  return (event, context) => withTimeOfPeople(endpoint.timeoutSeconds ?? 10, () => chain(event, context));
+  const handler = answering(async (event) => {
+    const principal = fromContext(event.requestContext.authorizer, endpoint);
+    const { organizationId: org, actor, session }: Partial<Principal> = principal ?? {};
+    const input = inputOf(endpoint, event);
+    const repeat = repeatOf(endpoint, principal, event, input);
+    const earlier = await repeat.earlierReply();
+    if (earlier !== undefined) return replayed(endpoint, earlier);
+    const count = once(() => countAgainst(endpoint, org));
+    if (endpoint.counted !== "by handler") await count();
+    const { upload } = endpoint;
+    const file = upload && readUpload && (() => readUpload(event, upload));
+    const cookies: string[] = [];
+    const call = {
+      org,
+      actor,
+      session,
+      repeat,
+      count,
+      file,
+      event,
+      cookies,
+      ...input,
+    } as unknown as Call<E>;
+    let given: Given<E> | { success: true };
+    try {
+      given = (await handle(call)) ?? { success: true };
+    } catch (error) {
+      // A request with the same `Idempotency-Key` may have been quicker.
+      const quicker = error instanceof Refusal ? await repeat.earlierReply() : undefined;
+      if (quicker === undefined) throw error;
+      return replayed(endpoint, quicker);
+    }
+    const headers = {
+      ...(endpoint.status === 303 && "location" in given && { Location: String(given.location) }),
+    };
+    const multiValueHeaders = { "Set-Cookie": cookies };
+    return { ...replyOf(endpoint, given), headers, ...(cookies.length > 0 && { multiValueHeaders }) };
+  });
+  return (event, context) => withTimeOfPeople(endpoint.timeoutSeconds ?? 10, () => handler(event, context));
 };
-
-/** Sets `event.input` to the declared and valid input; refuses `invalidInput`. */
-const read = (endpoint: Endpoint): middy.MiddlewareObj<Served, APIGatewayProxyResult> => ({
-  before: ({ event }) => {
-    event.input = inputOf(endpoint, event);
-  },
-});
 
 /** The reply in the form that the handler chose, with what its schema declares and nothing else. */
 const replyOf = (endpoint: Endpoint, given: unknown): APIGatewayProxyResult => {
@@ -137,22 +127,21 @@ const replyOf = (endpoint: Endpoint, given: unknown): APIGatewayProxyResult => {
   return json(endpoint.instead.status, endpoint.instead.reply.parse(given.body));
 };
 
-const repeatOf = ({ repeatable: isRepeatable }: Endpoint, event: Served): Repeatable => {
-  if (isRepeatable === undefined || event.principal === undefined) return unrepeatable;
-  const { organizationId, actor } = event.principal;
-  return repeatable(organizationId, actor, event, [event.httpMethod, event.path, event.input]);
+const repeatOf = (
+  { repeatable: isRepeatable }: Endpoint,
+  principal: Principal | undefined,
+  event: APIGatewayProxyEvent,
+  input: unknown,
+): Repeatable => {
+  if (isRepeatable === undefined || principal === undefined) return unrepeatable;
+  const { organizationId, actor } = principal;
+  return repeatable(organizationId, actor, event, [event.httpMethod, event.path, input]);
 };
 
 const replayed = (endpoint: Endpoint, reply: unknown): APIGatewayProxyResult => ({
   ...json(endpoint.status, endpoint.reply.parse(reply)),
   headers: { "Idempotency-Replayed": "true" },
 });
-
-const principalOf = (endpoint: Endpoint, event: Served): Partial<Principal> => {
-  if (event.principal !== undefined) return event.principal;
-  if (endpoint.access === "anyone") return {};
-  throw new Error("`identify` must run before the handler: the request has no principal");
-};
 
 const countAgainst = async (endpoint: Endpoint, org: number | undefined): Promise<void> => {
   if (endpoint.limit === undefined || org === undefined) return;
