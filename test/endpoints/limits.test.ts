@@ -214,7 +214,7 @@ describe("a window", () => {
     const startedAt = Date.parse("2100-01-01T10:00:00Z") / 1000;
     expect(await table.get(keys.limit(subjects.organization(org, "scans"), String(startedAt)))).toMatchObject(
       {
-        requests: 14,
+        requests: 10,
         [timeToLive]: startedAt + 2 * 3600,
       },
     );
@@ -244,10 +244,11 @@ describe("a window", () => {
       // The request that uses the limit up has been identified. Later ones only claim an organization.
       const caller = { organizationId: id, actorType: "api_key", actorId: expect.any(Number) };
       expect(await requestAt(`${minute}:10.000`)).toEqual({ ...refusal(50), caller });
+      await table.update(row, { set: { requests: 0 } });
       const refused = await Promise.all(times(20, () => requestAt(`${minute}:20.500`)));
       expect(refused).toEqual(times(20, () => ({ ...refusal(40), claimed: id })));
       expect(await requestAt(`${minute}:59.999`)).toEqual({ ...refusal(1), claimed: id });
-      expect(await table.get(row)).toMatchObject({ requests: 101 });
+      expect(await table.get(row)).toMatchObject({ requests: 0 });
     }
   });
 

@@ -36,7 +36,7 @@ export const authenticate = async (
   const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
   const [ofAddress, ofKey, identified] = await Promise.all([
     limits.countMinute("ADDRESS", address, now),
-    keyHash === undefined ? undefined : limits.countKey(keyHash, now),
+    keyHash === undefined ? undefined : limits.countMinute("KEY", keyHash, now),
     credential === "none" ? nobody : identify(credential, now),
   ]);
 
@@ -51,7 +51,9 @@ export const authenticate = async (
   if (credential === "none" || valid === undefined) return refuse(credential, identified, "unauthenticated");
   // Requests at the same time that their address's limit refuses are counted for the key until they are uncounted.
   const recounted =
-    keyHash === undefined || ofKey?.refusedSeconds === 0 ? ofKey : await limits.recountKey(keyHash, now);
+    keyHash !== undefined && ofKey !== undefined && ofKey.refusedSeconds > 0
+      ? await limits.recountKey(keyHash, now, ofKey)
+      : ofKey;
   if (recounted !== undefined && recounted.refusedSeconds > 0)
     return refuse(credential, identified, "keyLimit", recounted.refusedSeconds);
   if (credential.kind === "session" && !isOwnOrigin(event))

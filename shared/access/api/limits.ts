@@ -18,30 +18,30 @@ const windowAt = (now: Date, seconds: 60 | 3600): Window => {
 };
 
 /**
- * Counts one request against the current window, atomically, so that exactly `limit` concurrent requests
+ * Counts one request against the current window unless it is beyond the limit, atomically, so that exactly `limit` concurrent requests
  * pass. Costs one write unit.
  */
 const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Date): Promise<Counted> => {
   const window = windowAt(now, seconds);
-  const row = await table.update<{ requests: number }>(keys.limit(subject, window.name), {
+  const counting = table.update<{ requests: number }>(keys.limit(subject, window.name), {
     add: { requests: 1 },
     setOnce: { [timeToLive]: window.endsAt + seconds },
+    if: condition("attribute_not_exists(#requests) OR #requests < :limit", { limit }),
   });
-  return countedAs(limit - row.requests, window, now);
+  const counted = await table.attempt(counting);
+  const windowSeconds = secondsLeft(window, now);
+  return counted.written
+    ? { remaining: limit - counted.value.requests, windowSeconds, refusedSeconds: 0 }
+    : { remaining: 0, windowSeconds, refusedSeconds: windowSeconds };
 };
 
-/** A request that was counted. `remaining`: how many more pass in the window, below 0 if this one does not. */
+/** A request that was counted. `remaining`: how many more pass in the window. */
 export type Counted = {
   remaining: number;
   /** Until the window ends, at least 1. */
   windowSeconds: number;
   /** 0 if the request passes, else `windowSeconds`. */
   refusedSeconds: number;
-};
-
-const countedAs = (remaining: number, window: Window, now: Date): Counted => {
-  const windowSeconds = secondsLeft(window, now);
-  return { remaining, windowSeconds, refusedSeconds: remaining < 0 ? windowSeconds : 0 };
 };
 
 const secondsLeft = ({ endsAt }: Window, now: Date): number =>
@@ -52,16 +52,18 @@ type Counter = "ADDRESS" | "DASHBOARD" | "KEY" | "SESSION";
 
 const subjectOf = (counter: Counter, name: string): string => `${counter}#${name}`;
 
-/** Counts a request of a source address, or of the session with this hash. */
-export const countMinute = async (
-  counter: Exclude<Counter, "KEY">,
-  name: string,
-  now: Date,
-): Promise<Counted> => {
+const limits: Record<Counter, number> = {
+  ADDRESS: perMinute.address,
+  DASHBOARD: perMinute.address,
+  KEY: perMinute.key,
+  SESSION: perMinute.session,
+};
+
+/** Counts a request of a source address, or of the key or session with this hash. */
+export const countMinute = async (counter: Counter, name: string, now: Date): Promise<Counted> => {
   const subject = subjectOf(counter, name);
-  const limit = counter === "SESSION" ? perMinute.session : perMinute.address;
-  const counted = await count(subject, limit, 60, now);
-  if (counted.refusedSeconds > 0) rememberRefused(subject, windowAt(now, 60));
+  const counted = await count(subject, limits[counter], 60, now);
+  if (counted.refusedSeconds > 0 && counter !== "KEY") rememberRefused(subject, windowAt(now, 60));
   return counted;
 };
 
@@ -87,46 +89,26 @@ export const secondsRefused = (counter: Counter, name: string, now: Date): numbe
   return isRefused ? secondsLeft(window, now) : 0;
 };
 
-/** Counts a request of the key with this hash unless it is beyond the limit. */
-export const countKey = async (hash: string, now: Date): Promise<Counted> => {
-  const window = windowAt(now, 60);
-  try {
-    const { requests } = await table.update<{ requests: number }>(
-      keys.limit(subjectOf("KEY", hash), window.name),
-      {
-        add: { requests: 1 },
-        setOnce: { [timeToLive]: window.endsAt + 60 },
-        if: condition("attribute_not_exists(#requests) OR #requests < :limit", { limit: perMinute.key }),
-      },
-    );
-    return countedAs(perMinute.key - requests, window, now);
-  } catch (error) {
-    if (!(error instanceof table.ConditionFailed)) throw error;
-    return countedAs(-1, window, now);
-  }
-};
-
 /** In milliseconds. Together they outlast the writes of `uncountKey` that requests at the same time make. */
 const recountPauses = [50, 100, 200];
 
 /**
- * Counts a request that `countKey` has refused, once other requests of the key have been uncounted. An
+ * Counts a request of a key that was refused, once other requests of the key have been uncounted. An
  * instance that has done so in vain does not try it again in this window.
  */
-export const recountKey = async (hash: string, now: Date): Promise<Counted> => {
+export const recountKey = async (hash: string, now: Date, before: Counted): Promise<Counted> => {
   for (const pause of recountPauses) {
     if (secondsRefused("KEY", hash, now) > 0) break;
     await setTimeout(pause);
-    const counted = await countKey(hash, now);
+    const counted = await countMinute("KEY", hash, now);
     if (counted.refusedSeconds === 0) return counted;
   }
-  const window = windowAt(now, 60);
-  rememberRefused(subjectOf("KEY", hash), window);
-  return countedAs(-1, window, now);
+  rememberRefused(subjectOf("KEY", hash), windowAt(now, 60));
+  return before;
 };
 
 /**
- * Undoes `countKey(hash, now)` for a request that it has counted and another check has refused. One request more than the limit
+ * Takes back that a request of a key was counted, which another check has refused. One request more than the limit
  * passes when the SDK repeats this write after a lost reply. One write unit.
  */
 export const uncountKey = async (hash: string, now: Date): Promise<void> => {
