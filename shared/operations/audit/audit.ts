@@ -12,9 +12,10 @@ import { scans } from "../../scanning/record.ts";
 import { compareCounts } from "./counts.ts";
 import { type Difference, Inspector, type Subject } from "./inspector.ts";
 import { auditList, type Context, type Progress } from "./list.ts";
-import { compareSeverities } from "./locks.ts";
-import { deliveriesOf, emailsOf, findingsOf, isOpen } from "./members.ts";
-import { auditOrganization, compareSeats } from "./organization.ts";
+import { compareAcknowledgements, compareScanLock, compareSeverities } from "./locks.ts";
+import { deliveriesOf, emailsOf, findingsOf } from "./members.ts";
+import { compareAllNames } from "./names.ts";
+import { compareCounters, compareSeats, compareWork } from "./organization.ts";
 
 export type Report = {
   /** How many members of each list were read. */
@@ -37,27 +38,27 @@ export const audit = async (
 ): Promise<Report> => {
   const inspector = new Inspector({ repair });
   const context: Context = { org, inspector, progress };
-  // Findings are read first, because their e-mails and scans are written in the same transaction or earlier.
-  const findingAudit = await auditList(context, findings, findingsOf(org));
-  const emailAudit = await auditList(context, emails, emailsOf(org));
-  const openScans = new Set<number>();
-  const scanAudit = await auditList(context, scans, async (members) => {
-    for (const row of members) if (isOpen(row)) openScans.add(row.id);
-    return [];
-  });
   const lists = {
-    emails: emailAudit,
-    findings: findingAudit,
-    scans: scanAudit,
+    // First, because their e-mails are written in the same transaction or earlier.
+    findings: await auditList(context, findings, findingsOf(org)),
+    emails: await auditList(context, emails, emailsOf(org)),
+    scans: await auditList(context, scans, async () => []),
     activity: await auditList(context, entries, async () => []),
     deliveries: await auditList(context, deliveries, deliveriesOf(org)),
     unwatched: await auditList(context, unwatched, async () => []),
   };
-  await auditOrganization(context, [...openScans]);
-  // These follow from lists, and repairs of findings and e-mails change what they should be.
-  if (emailAudit.isRight) await inspector.check(() => compareSeats(org));
-  await inspector.check(() => compareCounts(org));
-  await inspector.check(() => compareSeverities(org));
+  for (const comparison of [
+    () => compareCounters(org),
+    () => compareAllNames(org),
+    () => compareWork(org),
+    () => compareScanLock(org),
+    () => compareAcknowledgements(org),
+    // These follow from lists, and repairs of findings and e-mails change what they should be.
+    ...(lists.emails.isRight ? [() => compareSeats(org)] : []),
+    () => compareCounts(org),
+    () => compareSeverities(org),
+  ])
+    await inspector.check(comparison);
   const { differences, differenceCount, repairedCount, unsettled } = inspector;
   return {
     checked: Object.fromEntries(

@@ -15,7 +15,6 @@ import { newLock as newScanLock, type ScanLock } from "../../scanning/lock.ts";
 import { scans } from "../../scanning/record.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
-import { isOpen } from "./members.ts";
 
 type Lock = Item & { dueAt?: string };
 
@@ -53,12 +52,15 @@ const compareLock = (org: number, { kind, due, key, lock, holder, inProgress, ne
   ];
 };
 
-/** `openScans`: ids of scans that were in progress. */
-export const compareScanLock = async (org: number, openScans: readonly number[]): Promise<Problem[]> => {
+export const compareScanLock = async (org: number): Promise<Problem[]> => {
   const key = keys.scanLock(org);
   const lock = await table.get<ScanLock & Item>(key);
-  const ids = new Set([...openScans, ...(lock === undefined ? [] : [lock.scanId])]);
-  const rows = (await scans.getMany(org, [...ids])).flatMap((row) => (row && isOpen(row) ? row : []));
+  const { items } = await scans.page(org, {
+    limit: 100,
+    offset: 0,
+    matches: ({ status }) => status === "pending" || status === "running",
+    attributes: [],
+  });
   return compareLock(org, {
     kind: "scan",
     due: "SCAN",
@@ -66,7 +68,7 @@ export const compareScanLock = async (org: number, openScans: readonly number[])
     lock,
     holder: lock?.scanId,
     inProgress: new Map(
-      rows.map(({ id, group }) => [id, { check: scans.key(org, id), if: asRead({ group }) }]),
+      items.map(({ id, group }) => [id, { check: scans.key(org, id), if: asRead({ group }) }]),
     ),
     newLock: (scanId) => newScanLock(org, scanId, new Date().toISOString()),
   });

@@ -8,7 +8,6 @@ import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails, openAttributes, openDifferences } from "../../monitoring/emails/record.ts";
 import { ownerWordRows } from "../../monitoring/emails/search.ts";
 import * as teams from "../../monitoring/teams/team.ts";
-import { scans } from "../../scanning/record.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
 
@@ -181,10 +180,6 @@ const compareOwners = async (org: number, members: readonly Email[]): Promise<Pr
     return [{ kind: "e-mail", id: row.id, topic: "owners", says, advice }];
   });
 };
-
-/** Whether a scan is in progress. */
-export const isOpen = (row: { group: string }): boolean =>
-  ["pending", "running"].includes(scans.groupOf(row).status);
 
 /** A delivery must be in the due index exactly while it is open. */
 export const deliveriesOf =

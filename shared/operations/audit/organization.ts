@@ -6,24 +6,9 @@ import * as table from "../../aws/table/table.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
-import type { Context } from "./list.ts";
-import { compareAcknowledgements, compareScanLock } from "./locks.ts";
-import { compareAllNames } from "./names.ts";
-
-/** Audits all of them. `openScans`: ids of scans that were in progress. */
-export const auditOrganization = async (
-  { org, inspector }: Context,
-  openScans: readonly number[],
-): Promise<void> => {
-  await inspector.check(() => compareCounters(org));
-  await inspector.check(() => compareAllNames(org));
-  await inspector.check(() => compareWork(org));
-  await inspector.check(() => compareScanLock(org, openScans));
-  await inspector.check(() => compareAcknowledgements(org));
-};
 
 /** The organization must be in the list of all; its channels must be counted, for the limit of 20. */
-const compareCounters = async (org: number): Promise<Problem[]> => {
+export const compareCounters = async (org: number): Promise<Problem[]> => {
   const fixed = [keys.organizations(org), keys.channelCount(org)];
   const [index, channelCount] = await table.getMany(fixed);
   const isThere = { check: keys.organization(org), if: exists };
@@ -58,7 +43,7 @@ export const compareSeats = async (org: number): Promise<Problem[]> => {
 };
 
 /** Removals of e-mails and channels, and a scan that is to be started, must be due. */
-const compareWork = async (org: number): Promise<Problem[]> => {
+export const compareWork = async (org: number): Promise<Problem[]> => {
   type Row = Key & { dueAt?: string };
   const mustBeDue = (kind: string, due: DueKind, id: number, row: Row): Problem[] =>
     compareDue({ kind, id }, { key: { pk: row.pk, sk: row.sk }, row, shard: dueShard(due, id) });
