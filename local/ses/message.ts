@@ -1,4 +1,4 @@
-/** An e-mail in its form on the wire (RFC 5322). */
+/** An e-mail as RFC 5322 has it, with headers in UTF-8 (RFC 6532). */
 import { randomUUID } from "node:crypto";
 
 type Text = { Data: string };
@@ -16,12 +16,6 @@ export type SendEmailRequest = {
   };
 };
 
-/** Bytes of an encoded word's content: with its frame the word stays below the 75 characters of RFC 2047. */
-const encodedWordBytes = 42;
-
-/** RFC 5322's limit for a line, without its end. */
-const maximumLineBytes = 998;
-
 /** The message, or a sentence that says why it is refused. */
 export const compose = (email: SendEmailRequest, messageId: string, time: Date): Buffer | string => {
   const { FromEmailAddress: from, Destination: { ToAddresses: [to, ...others] = [] } = {}, Content } = email;
@@ -38,7 +32,7 @@ export const compose = (email: SendEmailRequest, messageId: string, time: Date):
     ...Headers.map(({ Name, Value }): [string, string] => [Name, Value]),
   ];
   if (headers.some(([name, value]) => /[\r\n]/.test(name + value))) return "A header contains a line break.";
-  const lines = headers.map(([name, value]) => `${name}: ${encodeHeader(value)}`);
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
   const boundary = randomUUID();
   lines.push(`Content-Type: multipart/alternative; boundary="${boundary}"`);
   const parts = [composePart("text/plain", Text.Data), composePart("text/html", Html.Data)];
@@ -46,29 +40,6 @@ export const compose = (email: SendEmailRequest, messageId: string, time: Date):
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${framed}--${boundary}--\r\n`);
 };
 
-/** The text stays readable unless one of its lines is too long for mail. */
-const composePart = (mediaType: string, text: string): string => {
-  const lines = text.split(/\r\n|\r|\n/);
-  const isShort = lines.every((line) => Buffer.byteLength(line) <= maximumLineBytes);
-  const content = isShort
-    ? lines
-    : (Buffer.from(text)
-        .toString("base64")
-        .match(/.{1,76}/g) ?? []);
-  return (
-    `Content-Type: ${mediaType}; charset=utf-8\r\n` +
-    `Content-Transfer-Encoding: ${isShort ? "8bit" : "base64"}\r\n\r\n${content.join("\r\n")}`
-  );
-};
-
-/** Text that is not ASCII goes into encoded words (RFC 2047), none of which may split a character. */
-const encodeHeader = (value: string): string => {
-  if (/^[\x20-\x7e\t]*$/.test(value)) return value;
-  const words: string[] = [""];
-  for (const character of value) {
-    const word = words.at(-1) ?? "";
-    if (Buffer.byteLength(word + character) > encodedWordBytes) words.push(character);
-    else words[words.length - 1] = word + character;
-  }
-  return words.map((word) => `=?utf-8?B?${Buffer.from(word).toString("base64")}?=`).join("\r\n ");
-};
+const composePart = (mediaType: string, text: string): string =>
+  `Content-Type: ${mediaType}; charset=utf-8\r\n` +
+  `Content-Transfer-Encoding: 8bit\r\n\r\n${text.split(/\r\n|\r|\n/).join("\r\n")}`;

@@ -78,13 +78,11 @@ const mails = async (): Promise<Message[]> => {
 };
 
 const messageIn = (mail: string): Message => {
-  const [, encoding, html = ""] =
-    /\r\nContent-Type: text\/html[^\r]*\r\nContent-Transfer-Encoding: (\w+)\r\n\r\n(.*?)\r\n--/s.exec(mail) ??
-    [];
+  const [, html = ""] = /\r\nContent-Type: text\/html.*?\r\n\r\n(.*?)\r\n--/s.exec(mail) ?? [];
   return {
     subject: /^Subject: (.+?)\r$/m.exec(mail)?.[1] ?? "",
     recipient: /^To: (.+?)\r$/m.exec(mail)?.[1] ?? "",
-    html: encoding === "base64" ? Buffer.from(html, "base64").toString() : html,
+    html,
   };
 };
 const toTeam = async () => (await mails()).filter(({ recipient }) => recipient === team);
