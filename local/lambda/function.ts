@@ -4,7 +4,6 @@ import type { FunctionDefinition } from "./definition.ts";
 import { answerTooLarge, ended, maximumPayloadBytes, ofRequest, timedOut } from "./failures.ts";
 import { type InstanceProcess, startInstance } from "./instance.ts";
 import type { FunctionLog } from "./log.ts";
-import type { Population } from "./population.ts";
 import type { FunctionError, InstanceMessage, InvocationResult } from "./protocol.ts";
 
 export type LambdaFunction = {
@@ -16,7 +15,6 @@ type PendingInvocation = { requestId: string; event: string; settle(result: Invo
 
 type Instance = {
   process: InstanceProcess;
-  memoryMegabytes: number;
   /** When its initialization began, later its latest invocation; of `performance.now()`. */
   begunAt: number;
   /** How long its initialization took, until the report of its first invocation says so. */
@@ -26,8 +24,8 @@ type Instance = {
   timer: NodeJS.Timeout;
 };
 
-/** AWS keeps an instance for minutes too. population.ts ends it earlier if instances take too much memory. */
-const idleSeconds = 600;
+/** AWS keeps an instance for minutes too. Each takes 35 to 60 MB, up to 200 after much work, and many functions have one. */
+export const idleSeconds = 120;
 
 /** Lambda's limit; it then tries again within the function's timeout. Here the two times add up. */
 const initializationSeconds = 10;
@@ -36,13 +34,12 @@ export const openFunction = (
   definition: FunctionDefinition,
   options: {
     log: FunctionLog;
-    population: Population;
     environment: () => Record<string, string>;
     onError: (error: FunctionError) => void;
   },
 ): LambdaFunction => {
   const { memoryMegabytes, timeoutSeconds } = definition;
-  const { log, population, environment, onError } = options;
+  const { log, environment, onError } = options;
   const instances = new Set<Instance>();
   const waiting: PendingInvocation[] = [];
   let isClosed = false;
@@ -56,7 +53,6 @@ export const openFunction = (
         onMessage: (message) => hear(instance, message),
         onEnd: (error) => end(instance, error),
       }),
-      memoryMegabytes,
       begunAt: performance.now(),
       initMilliseconds: undefined,
       isReady: false,
@@ -64,7 +60,6 @@ export const openFunction = (
       timer: setTimeout(() => end(instance, timedOut("Initialization", limitSeconds)), limitSeconds * 1000),
     };
     instances.add(instance);
-    population.add(instance);
   };
 
   const hear = (instance: Instance, message: InstanceMessage): void => {
@@ -119,13 +114,11 @@ export const openFunction = (
       run(instance, next);
     } else {
       instance.timer = setTimeout(() => end(instance), idleSeconds * 1000).unref();
-      population.idle(instance, () => end(instance));
     }
   };
 
   const run = (instance: Instance, invocation: PendingInvocation): void => {
     const { requestId, event } = invocation;
-    population.busy(instance);
     instance.current = invocation;
     instance.begunAt = performance.now();
     log.started(requestId);
@@ -137,7 +130,6 @@ export const openFunction = (
   const end = (instance: Instance, error?: FunctionError): void => {
     if (!instances.delete(instance)) return;
     clearTimeout(instance.timer);
-    population.delete(instance);
     instance.process.kill();
     const failed = instance.isReady ? instance.current : waiting.shift();
     if (failed !== undefined && error !== undefined) fail(failed, error);

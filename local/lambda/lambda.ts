@@ -13,7 +13,6 @@ import { readFunction } from "./definition.ts";
 import { environmentOf } from "./environment.ts";
 import { type LambdaFunction, openFunction } from "./function.ts";
 import { openLog } from "./log.ts";
-import { openPopulation } from "./population.ts";
 import type { FunctionError, InvocationResult } from "./protocol.ts";
 
 export type Lambda = {
@@ -45,7 +44,6 @@ export const openLambda = (options: LambdaOptions): Lambda => {
   const { assembly, logDirectory, variables, speed, onFunctionError } = options;
   mkdirSync(logDirectory, { recursive: true });
   const functions = new Map<string, LambdaFunction>();
-  const population = openPopulation();
   let isClosed = false;
 
   const open = (logicalId: string): LambdaFunction => {
@@ -53,7 +51,6 @@ export const openLambda = (options: LambdaOptions): Lambda => {
     const { name } = definition;
     return openFunction(definition, {
       log: openLog(logDirectory, name),
-      population,
       environment: () =>
         environmentOf(definition, { region: assembly.region, speed, further: variables(name) }),
       onError: (error) => onFunctionError?.(name, error),

@@ -9,7 +9,4 @@ export const startOwnService = (
   options: readonly string[],
   parts: Record<string, string> = {},
   assembly: string = inject("assembly"),
-): Promise<LocalService> =>
-  // Without this much memory functions end to make room for others, and starting them again takes most of the
-  // time.
-  startService(options, { LOCAL_KEPT_MEGABYTES: "65536", ...parts }, assembly);
+): Promise<LocalService> => startService(options, parts, assembly);

@@ -41,8 +41,6 @@ export default async function setUp({ provide }: TestProject): Promise<() => Pro
   const { directory } = await createBreaches({ ...accounts, ...mondays }, catalog, stealerLogs);
   const options = ["--memory", "--allow-origin", receiver.url, "--dns", nameServer.address];
   const service = await startService([...options, "--breaches", directory], {
-    // Two instances of most functions, each of which counts 1 GB and takes a thirtieth of it. With less, functions start anew all the time.
-    LOCAL_KEPT_MEGABYTES: "131072",
     ...(engine !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: engine }),
   });
   const { dataDirectory } = await readLocalStack(service.apiUrl);

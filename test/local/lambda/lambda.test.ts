@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { maximumInstances } from "../../../local/lambda/definition.ts";
+import { idleSeconds } from "../../../local/lambda/function.ts";
 import { type Lambda, openLambda } from "../../../local/lambda/lambda.ts";
 import { openAssembly } from "../../../local/template/assembly.ts";
 import { functionsOf, writeAssembly } from "../template.ts";
@@ -107,32 +108,15 @@ describe("an invocation", () => {
     expect(payloads.map(({ id }) => id)).toContain((later.payload as { id: string }).id);
   });
 
-  test("keeps the ten instances of 1,024 MB that were used last, and all busy ones", async () => {
-    const names = Array.from({ length: 12 }, (_, index) => `Kept${index}`);
-    const source = `export const handler = async ({ gate }) => {
-      if (gate !== undefined) while (!(await import("node:fs")).existsSync(gate)) await new Promise((r) => setTimeout(r, 5));
-      return process.pid; };`;
-    const lambda = functions(Object.fromEntries(names.map((name) => [name, source])), { MemorySize: 1_024 });
-    const invoke = async (name: string | undefined, event = {}) =>
-      (await lambda.invoke(arnOf(name ?? ""), event)).payload as number;
-    const ids: number[] = [];
-    for (const name of names) {
-      ids.push(await invoke(name));
-      // Keeps the first function's instance from being one of those that have been idle longest.
-      await invoke(names[0]);
-    }
-    const alive = () => ids.filter(isRunning);
-    await expect.poll(alive).toEqual([ids[0], ...ids.slice(3)]);
-    expect(await invoke(names[3])).toBe(ids[3]);
-
-    // Eleven instances are busy when one more starts. No instance is idle, so none ends.
-    const gate = join(directory, "gate");
-    const running = names.slice(1).map((name) => invoke(name, { gate }));
-    const first = await invoke(names[0]);
-    writeFileSync(gate, "");
-    const busy = await Promise.all(running);
-    expect(new Set([first, ...busy]).size).toBe(12);
-    await expect.poll(() => [first, ...busy].filter(isRunning).length).toBe(10);
+  test("ends its instance when that has been idle for two minutes", async () => {
+    const lambda = functions({ Idle: "export const handler = async () => process.pid;" });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { payload: id } = (await lambda.invoke(arnOf("Idle"), {})) as { payload: number };
+    vi.advanceTimersByTime((idleSeconds - 1) * 1000);
+    expect(isRunning(id)).toBe(true);
+    vi.advanceTimersByTime(1000);
+    vi.useRealTimers();
+    await expect.poll(() => isRunning(id)).toBe(false);
   });
 });
 
