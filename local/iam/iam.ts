@@ -59,20 +59,13 @@ const readCallers = (assembly: Assembly): Map<string, Caller> =>
   );
 
 type RoleProperties = { Policies?: { PolicyDocument: PolicyDocument }[] };
-type PolicyProperties = { PolicyDocument: PolicyDocument; Roles?: string[] };
 
-/** The policy statements of a role of the template; none for any other role. */
+/** The policy statements within a role of the template; none for any other role. */
 export const statementsOf = (assembly: Assembly, roleArn: string): Statement[] => {
   const logicalId = assembly.logicalIdOf(roleArn);
   if (logicalId === undefined) return [];
-  const roleName = assembly.physicalId(logicalId);
-  const { properties: role } = assembly.resource<RoleProperties>(logicalId);
-  const attached = assembly
-    .ofType<PolicyProperties>("AWS::IAM::Policy")
-    .filter(({ properties }) => properties.Roles?.includes(roleName));
-  return [...(role.Policies ?? []), ...attached.map(({ properties }) => properties)].flatMap(
-    ({ PolicyDocument }) => PolicyDocument.Statement,
-  );
+  const { Policies = [] } = assembly.resource<RoleProperties>(logicalId).properties;
+  return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
 };
 
 const decideForAny = (

@@ -28,47 +28,49 @@ const resources = {
   },
   Queue: { Type: "AWS::SQS::Queue", Properties: {} },
   Other: { Type: "AWS::SQS::Queue", Properties: {} },
-  Role: { Type: "AWS::IAM::Role", Properties: {} },
   ScheduleRole: { Type: "AWS::IAM::Role", Properties: {} },
   Function: { Type: "AWS::Lambda::Function", Properties: { Role: { "Fn::GetAtt": ["Role", "Arn"] } } },
-  Policy: {
-    Type: "AWS::IAM::Policy",
+  Role: {
+    Type: "AWS::IAM::Role",
     Properties: {
-      Roles: [{ Ref: "Role" }],
-      PolicyDocument: {
-        Statement: [
-          {
-            Effect: "Allow",
-            Action: ["dynamodb:PutItem", "dynamodb:UpdateItem"],
-            Resource: { "Fn::GetAtt": ["Table", "Arn"] },
+      Policies: [
+        {
+          PolicyDocument: {
+            Statement: [
+              {
+                Effect: "Allow",
+                Action: ["dynamodb:PutItem", "dynamodb:UpdateItem"],
+                Resource: { "Fn::GetAtt": ["Table", "Arn"] },
+              },
+              {
+                Effect: "Allow",
+                Action: "dynamodb:Query",
+                Resource: { "Fn::Join": ["/", [{ "Fn::GetAtt": ["Table", "Arn"] }, "index", "due"]] },
+              },
+              {
+                Effect: "Allow",
+                Action: "dynamodb:DeleteItem",
+                Resource: { "Fn::GetAtt": ["Table", "Arn"] },
+                Condition: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": "LIMIT#*" } },
+              },
+              { Effect: "Allow", Action: "sqs:Send*", Resource: "*" },
+              { Effect: "Deny", Action: "sqs:*", Resource: { "Fn::GetAtt": ["Other", "Arn"] } },
+              {
+                Effect: "Allow",
+                Action: "scheduler:*Schedule",
+                Resource: "arn:aws:scheduler:*:*:schedule/mine/*",
+              },
+              {
+                Effect: "Allow",
+                Action: "iam:PassRole",
+                Resource: { "Fn::GetAtt": ["ScheduleRole", "Arn"] },
+                Condition: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
+              },
+              { Effect: "Allow", Action: "ses:SendEmail", Resource: "arn:aws:ses:*:*:identity/example.org" },
+            ],
           },
-          {
-            Effect: "Allow",
-            Action: "dynamodb:Query",
-            Resource: { "Fn::Join": ["/", [{ "Fn::GetAtt": ["Table", "Arn"] }, "index", "due"]] },
-          },
-          {
-            Effect: "Allow",
-            Action: "dynamodb:DeleteItem",
-            Resource: { "Fn::GetAtt": ["Table", "Arn"] },
-            Condition: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": "LIMIT#*" } },
-          },
-          { Effect: "Allow", Action: "sqs:Send*", Resource: "*" },
-          { Effect: "Deny", Action: "sqs:*", Resource: { "Fn::GetAtt": ["Other", "Arn"] } },
-          {
-            Effect: "Allow",
-            Action: "scheduler:*Schedule",
-            Resource: "arn:aws:scheduler:*:*:schedule/mine/*",
-          },
-          {
-            Effect: "Allow",
-            Action: "iam:PassRole",
-            Resource: { "Fn::GetAtt": ["ScheduleRole", "Arn"] },
-            Condition: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
-          },
-          { Effect: "Allow", Action: "ses:SendEmail", Resource: "arn:aws:ses:*:*:identity/example.org" },
-        ],
-      },
+        },
+      ],
     },
   },
 };

@@ -89,12 +89,8 @@ describe("a function", () => {
   const assembly = openTemplate({
     Inline: role({ Policies: [{ PolicyDocument: document("dynamodb:GetItem") }] }),
     InlineFunction: functionOf("Inline"),
-    Other: role({}),
+    Other: role({ Policies: [{ PolicyDocument: document("dynamodb:PutItem") }] }),
     OtherFunction: functionOf("Other"),
-    Attached: {
-      Type: "AWS::IAM::Policy",
-      Properties: { PolicyDocument: document("dynamodb:PutItem"), Roles: [{ Ref: "Other" }] },
-    },
   });
   const iam = openIam(assembly);
   const may = (caller: string, action: string) =>

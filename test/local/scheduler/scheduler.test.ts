@@ -23,6 +23,9 @@ afterAll(async () => {
 const functionArn = "arn:aws:lambda:us-east-1:000000000000:function:test-Worker";
 const queueArn = "arn:aws:sqs:us-east-1:000000000000:test-Queue";
 const roleArn = "arn:aws:iam::000000000000:role/test-Role";
+const mayInvoke = {
+  Statement: [{ Effect: "Allow", Action: "lambda:InvokeFunction", Resource: functionArn }],
+};
 const off = { Mode: "OFF" } as const;
 
 type Firing = {
@@ -45,16 +48,7 @@ const start = async (
   const scheduler = await startScheduler({
     assembly: openTemplate({
       Worker: { Type: "AWS::Lambda::Function", Properties: { Role: { "Fn::GetAtt": ["Role", "Arn"] } } },
-      Role: { Type: "AWS::IAM::Role", Properties: {} },
-      Policy: {
-        Type: "AWS::IAM::Policy",
-        Properties: {
-          Roles: [{ Ref: "Role" }],
-          PolicyDocument: {
-            Statement: [{ Effect: "Allow", Action: "lambda:InvokeFunction", Resource: functionArn }],
-          },
-        },
-      },
+      Role: { Type: "AWS::IAM::Role", Properties: { Policies: [{ PolicyDocument: mayInvoke }] } },
       ...options.resources,
     }),
     lambda: {
