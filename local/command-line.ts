@@ -25,8 +25,8 @@ export type Settings = {
   /** How DynamoDB behaves beyond what its engine does. */
   dynamodb: BehaviourSettings;
   transactionKeys: TransactionKeys;
-  /** The identity provider that people sign in by; undefined: none. */
-  identityProvider: { issuer: string; clientId: string } | undefined;
+  /** Options of the stack, which checks them: the identity provider that people sign in by. */
+  identityProvider: { oidcIssuer?: string; oidcClientId?: string };
   withDemo: boolean;
 };
 
@@ -134,19 +134,12 @@ export const readCommandLine = (
       ),
     },
     transactionKeys: readChoice("--transaction-keys", values["transaction-keys"] ?? "all", transactionKeys),
-    identityProvider: readProvider(values["oidc-issuer"], values["oidc-client-id"]),
+    identityProvider: {
+      ...(values["oidc-issuer"] !== undefined && { oidcIssuer: values["oidc-issuer"] }),
+      ...(values["oidc-client-id"] !== undefined && { oidcClientId: values["oidc-client-id"] }),
+    },
     withDemo: !values["no-demo"],
   };
-};
-
-/** The stack checks their forms. */
-const readProvider = (
-  issuer: string | undefined,
-  clientId: string | undefined,
-): Settings["identityProvider"] => {
-  if (issuer === undefined && clientId === undefined) return undefined;
-  if (!issuer || !clientId) throw new Error("--oidc-issuer and --oidc-client-id go together.");
-  return { issuer, clientId };
 };
 
 const parse = (args: string[]) => {

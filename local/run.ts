@@ -109,10 +109,7 @@ const contextOf = ({ identityProvider, transactionKeys }: Settings): Record<stri
   senderEmail,
   // With guards nothing would be written in a transaction.
   ...(transactionKeys === "none" && { keyGuards: "false" }),
-  ...(identityProvider && {
-    oidcIssuer: identityProvider.issuer,
-    oidcClientId: identityProvider.clientId,
-  }),
+  ...identityProvider,
 });
 
 /** Parameters that operators make: the HIBP key, and what the person who starts a run gives in the environment. */

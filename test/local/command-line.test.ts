@@ -21,6 +21,7 @@ describe("the command line", () => {
       breachesDirectory: undefined,
       plan: undefined,
       transactionKeys: "all",
+      identityProvider: {},
       withDemo: true,
     });
   });
@@ -47,7 +48,7 @@ describe("the command line", () => {
       breachesDirectory: "/home/breaches",
       plan: "high-rpm",
       transactionKeys: "own",
-      identityProvider: { issuer: "http://127.0.0.1:9002", clientId: "breach-monitor" },
+      identityProvider: { oidcIssuer: "http://127.0.0.1:9002", oidcClientId: "breach-monitor" },
       withDemo: false,
     });
     expect(read("--port", "3001").dataDirectory).toBe("/service/.local/3001");
@@ -66,7 +67,6 @@ describe("the command line", () => {
     [["--prot", "1"], "Unknown option '--prot'. The options are --port, --data,"],
     [["extra"], "Unexpected argument 'extra'."],
     [["--port"], "Option '--port <value>' argument missing."],
-    [["--oidc-issuer", "https://login.example"], "--oidc-issuer and --oidc-client-id go together."],
     [["--port", "70000"], '--port must be a whole number from 0 to 65535, not "70000".'],
     [
       ["--table-latency", "4/8"],
