@@ -16,7 +16,7 @@ import { plan } from "../shared/scanning/plan.ts";
 import { start } from "../shared/scanning/start.ts";
 import type { Cell, Context, Table } from "./arm.ts";
 import { createChannels, webhook } from "./channels.ts";
-import { openedAssembly, tableName } from "./database.ts";
+import { openedAssembly, tableOf } from "./database.ts";
 import { invocation, startQueues, takeMessages } from "./in-process.ts";
 import { quantile, round, verdict } from "./measure.ts";
 import { domainNames } from "./seed/addresses.ts";
@@ -73,7 +73,7 @@ const contend = async <R>(
       AWS_REGION: "us-east-1",
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "local",
-      TABLE_NAME: tableName(directory),
+      TABLE_NAME: tableOf(directory).name,
       HIBP_BASE_URL: hibp.url,
       HIBP_API_KEY_PARAMETER: "/bench/hibp-key",
     });

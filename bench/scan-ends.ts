@@ -1,7 +1,7 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type ScanRecord, scans } from "../shared/scanning/record.ts";
-import { engineClient, tableName } from "./database.ts";
+import { engineClient, tableOf } from "./database.ts";
 import { until } from "./measure.ts";
 import type { Bench } from "./service.ts";
 
@@ -20,7 +20,7 @@ export const untilEnded = async (read: () => Promise<ScanRecord | undefined>): P
 export const scanEnds = ({ engineUrl, assembly, seeded }: Bench, scanId: number): Promise<ScanRecord> => {
   const client = engineClient(engineUrl);
   const look = new GetItemCommand({
-    TableName: tableName(assembly),
+    TableName: tableOf(assembly).name,
     Key: marshall(scans.key(seeded.org, scanId)),
     ConsistentRead: true,
   });

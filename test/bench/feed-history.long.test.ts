@@ -1,6 +1,6 @@
 /** The feed of an organization with a long history: 5,000 findings, or as many as FEED_FINDINGS says. A million takes minutes. */
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
-import { tableName } from "../../bench/database.ts";
+import { tableOf } from "../../bench/database.ts";
 import { type Seeded, sizeOf } from "../../bench/seed/seed.ts";
 import { makeDatabase, removeScratch } from "../../bench/service.ts";
 import { undisturbed } from "../../local/dynamodb/behaviour.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const behaving = await startBehavingDynamodb(engine.endpoint, undisturbed);
   closes.push(behaving.close, engine.close);
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", behaving.url);
-  vi.stubEnv("TABLE_NAME", tableName(assemblyDirectory));
+  vi.stubEnv("TABLE_NAME", tableOf(assemblyDirectory).name);
 }, 3_600_000);
 afterAll(async () => {
   for (const close of closes) await close();
