@@ -1,12 +1,9 @@
-import { billingRefusal } from "../../../shared/access/billing/billing.ts";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as channels from "../../../shared/alerting/channels/channel.ts";
 import { sealAll } from "../../../shared/alerting/channels/seal.ts";
 import * as byHand from "../../../shared/alerting/deliveries/by-hand.ts";
-import { channelOf } from "../../../shared/alerting/owners/owner.ts";
 import type { Commands } from "../command.ts";
-import { CommandError } from "../error.ts";
-import { findOrganization, notFound, parseId } from "../flags.ts";
+import { findOrganization, parseId } from "../flags.ts";
 
 type NotOpened = { organizationId: number; channelId: number };
 type SealingOfAll = { organizations: number; sealed: number; unchanged: number; notOpened: NotOpened[] };
@@ -56,32 +53,9 @@ export const channelCommands: Commands = {
     flags: { org: "required ID", channel: "required ID" },
     isAct: true,
     run: async (flags) => {
-      const organization = await findOrganization(flags);
-      const channel = await findReceivingChannel(organization, parseId("channel", flags));
-      return { id: await byHand.sendTest(organization.id, channel), channelId: channel.id };
+      const { id: org } = await findOrganization(flags);
+      const channelId = parseId("channel", flags);
+      return { id: await byHand.test(org, channelId), channelId };
     },
   },
-};
-
-/**
- * A channel to which alerts are sent now. Deliveries wait if it is disabled or its organization is not
- * served.
- */
-export const findReceivingChannel = async (
-  { id: org, billing }: organizations.Organization,
-  id: number,
-): Promise<channels.Channel> => {
-  const channel = await channelOf(org, id);
-  if (channel === undefined) throw notFound("channel", id);
-  if (!channel.isEnabled) {
-    throw new CommandError(
-      `The channel ${id} is disabled: enable it with PATCH /alert-configs/${id} {"isEnabled": true}.`,
-    );
-  }
-  if (billingRefusal(billing, new Date()) !== undefined) {
-    throw new CommandError(
-      `The organization's subscription has lapsed, so that it gets no alerts: once it is paid, say so with "org billing --org ${org} --status active".`,
-    );
-  }
-  return channel;
 };

@@ -8,7 +8,6 @@ import type { Channel } from "../channels/channel.ts";
 import * as channels from "../channels/channel.ts";
 import { channelOf } from "../owners/owner.ts";
 import { type AlertEvent, deliveries, ofChannel, raiseFor } from "./delivery.ts";
-import type { DeliveryStatus } from "./delivery-schema.ts";
 import { scheduleAgain } from "./transitions.ts";
 
 /**
@@ -43,23 +42,16 @@ export const test = async (org: number, channelId: number): Promise<number> => {
 
 /**
  * Delivers an event again, whatever became of it: the same event with the same id. What is over gets three more attempts. Refuses
- * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight or in
- * another status than `statuses`.
+ * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight.
  */
-export const redeliver = async (
-  org: number,
-  channelId: number,
-  id: number,
-  statuses?: readonly DeliveryStatus[],
-): Promise<void> => {
+export const redeliver = async (org: number, channelId: number, id: number): Promise<void> => {
   const [channel, row] = await Promise.all([channelOf(org, channelId), deliveries.get(org, id)]);
   if (channel === undefined) throw new Refusal("channelNotFound");
   if (row === undefined || deliveries.groupOf(row).channelId !== channelId)
     throw new Refusal("deliveryNotFound");
   if (!channel.isEnabled) throw new Refusal("channelDisabled");
   // A delivery that changes meanwhile is being attempted.
-  if (statuses?.includes(row.status) === false || !(await scheduleAgain(org, row)))
-    throw new Refusal("deliveryInProgress");
+  if (!(await scheduleAgain(org, row))) throw new Refusal("deliveryInProgress");
   const message = { organizationId: org, deliveryId: id, channelId, attempt: row.attempts + 1 };
   // The queue of first attempts is the faster one, and a person is waiting. If SQS does not take the message, the
   // re-dispatch sends it.

@@ -231,7 +231,7 @@ class Simulation {
       if (this.#nameOf(row) !== "dead" || this.#chance.draw(`${round}, retry ${id}`) < 0.5) continue;
       this.#retried.add(id);
       const { channelId } = deliveries.groupOf(row);
-      acts.push(run(`retry ${id}`, () => redeliver(this.#org, channelId, id, ["retrying", "not delivered"])));
+      acts.push(run(`retry ${id}`, () => redeliver(this.#org, channelId, id)));
     }
     return acts;
   }
