@@ -1,9 +1,7 @@
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import { teamName } from "../../../shared/access/organizations/organization-schema.ts";
-import { Refusal } from "../../../shared/contract/errors.ts";
 import * as teams from "../../../shared/monitoring/teams/team.ts";
 import type { Commands } from "../command.ts";
-import { CommandError } from "../error.ts";
 import { findOrganization, parse } from "../flags.ts";
 
 export const teamCommands: Commands = {
@@ -14,14 +12,7 @@ export const teamCommands: Commands = {
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const name = parse("name", teamName, flags.name);
-      try {
-        return await teams.create(org, name, administrator);
-      } catch (error) {
-        if (!(error instanceof Refusal) || error.refusal !== "teamExists") throw error;
-        throw new CommandError(
-          `The organization already has a team ${name}: "team list --org ${org}" shows it.`,
-        );
-      }
+      return teams.create(org, name, administrator);
     },
   },
   "team list": {

@@ -1,7 +1,6 @@
 import * as users from "../../../shared/access/members/user.ts";
 import { personName, role } from "../../../shared/access/organizations/organization-schema.ts";
 import * as links from "../../../shared/access/sign-in/link.ts";
-import { Refusal } from "../../../shared/contract/errors.ts";
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
@@ -66,16 +65,11 @@ export const userCommands: Commands = {
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("user", flags);
-      const outcome = await users.remove(org, id, { force: flags.force !== undefined }).catch(whyNotRemoved);
+      const outcome = await users.remove(org, id, { force: flags.force !== undefined });
       if (outcome === "unknown") throw notFound("user", id);
       return { id, removed: true, alreadyRemoved: outcome === "already" };
     },
   },
-};
-
-const whyNotRemoved = (error: unknown): never => {
-  if (!(error instanceof Refusal) || error.refusal !== "lastAdmin") throw error;
-  throw new CommandError(`${error.message}: make somebody else one, or give --force.`);
 };
 
 const shown = (user: users.User) => pick(user, "id", "email", "name", "role", "createdAt", "lastSignInAt");
