@@ -62,30 +62,26 @@ describe("200", () => {
   });
 });
 
-describe("400", () => {
-  test.each([
-    ["resolution", ["done", null, "Handled"]],
-    ["reason", ["x".repeat(1001), 7, "bell \u0007", "one\rtwo", "\ud83d"]],
-    ["id", [undefined, "1"]],
-  ])("a %s that is not valid; the error names it", async (field, values) => {
-    for (const value of values) {
-      await expectInvalid(acknowledgeBreach, { body: { id: 1, [field]: value } }, RegExp(`^${field}`));
-    }
-  });
+test.each([
+  ["resolution", ["done", null, "Handled"]],
+  ["reason", ["x".repeat(1001), 7, "bell \u0007", "one\rtwo", "\ud83d"]],
+  ["id", [undefined, "1"]],
+])("400: a %s that is not valid; the error names it", async (field, values) => {
+  for (const value of values) {
+    await expectInvalid(acknowledgeBreach, { body: { id: 1, [field]: value } }, RegExp(`^${field}`));
+  }
 });
 
-describe("404", () => {
-  test("a finding whose e-mail is being removed, and one whose e-mail was", async () => {
-    const organization = await createWithFindings();
-    const { id: org, api } = organization;
-    const [first, second] = await findingsOf(organization);
-    const emailId = first?.emailId as number;
-    await api.post("/breaches/acknowledge", { id: second?.id });
-    // A removal with more findings than one transaction deletes removes the e-mail first, then the findings.
-    await table.remove(emails.key(org, emailId));
-    for (const finding of [first, second]) {
-      expectRefusal(await api.post("/breaches/acknowledge", { id: finding?.id }), 404, /finding/);
-    }
-    expect((await api.get("/breaches")).status).toBe(200);
-  });
+test("404: a finding whose e-mail is being removed, and one whose e-mail was", async () => {
+  const organization = await createWithFindings();
+  const { id: org, api } = organization;
+  const [first, second] = await findingsOf(organization);
+  const emailId = first?.emailId as number;
+  await api.post("/breaches/acknowledge", { id: second?.id });
+  // A removal with more findings than one transaction deletes removes the e-mail first, then the findings.
+  await table.remove(emails.key(org, emailId));
+  for (const finding of [first, second]) {
+    expectRefusal(await api.post("/breaches/acknowledge", { id: finding?.id }), 404, /finding/);
+  }
+  expect((await api.get("/breaches")).status).toBe(200);
 });

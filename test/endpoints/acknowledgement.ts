@@ -6,7 +6,7 @@ import { scan } from "../service/scan.ts";
 export type Finding = Record<string, unknown> & { id: number; emailId: number; breach: { id: number } };
 
 export const findingsOf = async ({ api }: Organization): Promise<Finding[]> =>
-  (await api.get("/breaches?limit=100")).body.breaches as Finding[];
+  await api.list("/breaches?limit=100");
 
 /** Findings of the two e-mails: three of the one and four of the other. */
 export const findingCount = 7;

@@ -3,7 +3,7 @@ import { addEmail } from "../../functions/add-email/endpoint.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
 import { expectInvalid } from "./invalid.ts";
-import { countStatuses, expectEveryHeader, expectRefusal, timestamp } from "./reply.ts";
+import { countStatuses, expectRefusal, timestamp } from "./reply.ts";
 
 describe("201", () => {
   test("lists it at once, trimmed, in lower case, active and not scanned yet", async () => {
@@ -14,7 +14,6 @@ describe("201", () => {
     const unknown = { id: 7, isActive: false, breachCount: 3, organizationId: 1, pk: "x", constructor: 1 };
     const added = await api.post("/emails", { email, domainId, teamId, ownerName, ...unknown });
     expect(added).toMatchObject({ status: 201, body: { success: true, id: expect.any(Number) } });
-    expectEveryHeader(added);
     expect((await api.get("/emails")).body).toEqual({
       total: 1,
       emails: [

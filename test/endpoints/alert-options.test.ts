@@ -3,7 +3,7 @@ import { setAlertOptions } from "../../functions/set-alert-options/endpoint.ts";
 import { createChannel, publicUrl } from "../service/alert-channels.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { expectInvalid } from "./invalid.ts";
-import { expectEveryHeader, expectRefusal } from "./reply.ts";
+import { expectRefusal } from "./reply.ts";
 
 const slack = { channel: "slack", config: { webhookUrl: publicUrl } };
 const email = { channel: "email", config: { recipients: ["security@demo.example"] } };
@@ -23,18 +23,15 @@ const create = async (body: Record<string, unknown>): Promise<Organization & { p
   return { ...organization, path: `/alert-configs/${id}/options` };
 };
 
-describe("GET 200", () => {
-  test.each([
-    ["a Slack", slack, defaults],
-    ["an e-mail", email, defaults],
-    ["a webhook", webhook, { ...defaults, grouping: "address", sensitive: "named" }],
-  ])("shows the defaults of %s channel", async (_, body, expected) => {
-    const { api, path } = await create(body);
-    const reply = await api.get(path);
-    expect(reply).toMatchObject({ status: 200 });
-    expect(reply.body).toEqual(expected);
-    expectEveryHeader(reply);
-  });
+test.each([
+  ["a Slack", slack, defaults],
+  ["an e-mail", email, defaults],
+  ["a webhook", webhook, { ...defaults, grouping: "address", sensitive: "named" }],
+])("GET 200: shows the defaults of %s channel", async (_, body, expected) => {
+  const { api, path } = await create(body);
+  const reply = await api.get(path);
+  expect(reply).toMatchObject({ status: 200 });
+  expect(reply.body).toEqual(expected);
 });
 
 describe("PUT 200", () => {
@@ -55,7 +52,7 @@ describe("PUT 200", () => {
     }
     expect((await api.get(path)).body).toEqual(options);
     expect((await api.get("/alert-configs")).body).toEqual(before);
-    const { activity } = (await api.get("/activity")).body as { activity: { summary: string }[] };
+    const activity = await api.list("/activity");
     const changes = activity.filter(({ summary }) => summary.startsWith("Changed"));
     expect(changes).toHaveLength(1);
     expect(changes[0]?.summary).toMatch(/name changed, least severity changed, grouping changed/);

@@ -8,7 +8,7 @@ import { createOrganization } from "../service/organization.ts";
 import { numberedAddresses } from "./emails.ts";
 import { expectInvalid } from "./invalid.ts";
 import { inOneWindow, presetCount, subjects } from "./limit-window.ts";
-import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
+import { countStatuses, expectRefusal } from "./reply.ts";
 import { preview } from "./upload.ts";
 
 type Plan = { emails: Record<string, unknown>[]; quote: Record<string, unknown> };
@@ -43,7 +43,6 @@ describe("200", () => {
     const reply = await commit(user, { emails, quote: { ...plan.quote, y: 2 }, z: 3 });
     expect(reply).toMatchObject({ status: 200 });
     expect(reply.body).toEqual({ success: true, importedCount: 2, disabledCount: 0, skippedCount: 3 });
-    expectEveryHeader(reply);
     const team = { id: expect.any(Number), name: "Sales" };
     expect((await api.get("/emails")).body).toMatchObject({
       total: 3,
@@ -68,7 +67,7 @@ describe("200", () => {
     expect(plan.quote).toMatchObject({ newActiveCount: 6, newSeatsCount: 6 });
     expect((await commit(api, plan)).body).toMatchObject({ importedCount: 10, disabledCount: 5 });
     expect(await totals(api)).toEqual({ all: 11, active: 6 });
-    const inactive = (await api.get("/emails?isActive=false")).body.emails as { email: string }[];
+    const inactive = await api.list("/emails?isActive=false");
     expect(inactive.map(({ email }) => email).reverse()).toEqual(numberedAddresses(10).slice(5));
     expect((await api.get("/activity?limit=1")).body.activity).toMatchObject([
       { summary: "Imported 10 addresses, 5 of them disabled beyond the seat allowance" },
@@ -87,7 +86,7 @@ describe("400", () => {
     expectRefusal(await commit(api, plan), 400, /nothing to import/, code);
     expectRefusal(await commit(api, await planOf(api, "ada@demo.example")), 400, /nothing to import/, code);
     expectRefusal(await commit(api, { ...plan, emails: [] }), 400, /nothing to import/, code);
-    const { activity } = (await api.get("/activity")).body as { activity: { action: string }[] };
+    const activity = await api.list("/activity");
     expect(activity.filter(({ action }) => action === "emails.imported")).toHaveLength(1);
   });
 
@@ -189,18 +188,16 @@ describe("409 quote_mismatch", () => {
   });
 });
 
-describe("429", () => {
-  test("20 an hour pass; refused input does not count, nor do previews", () =>
-    inOneWindow(3600, async () => {
-      const { id: org, api } = await createOrganization();
-      const plan = await planOf(api, "x@other.example");
-      await presetCount(subjects.organization(org, "importCommits"), 18, 3600);
-      expectRefusal(await commit(api, {}), 400, /^emails/);
-      const replies = await Promise.all(Array.from({ length: 4 }, () => commit(api, plan)));
-      expect(countStatuses(replies)).toEqual({ 400: 2, 429: 2 });
-      const limited = await commit(api, plan);
-      expectRefusal(limited, 429, /hourly limit/);
-      expect(limited.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
-      expect((await preview(api, "x@other.example")).status).toBe(200);
-    }));
-});
+test("429: 20 an hour pass; refused input does not count, nor do previews", () =>
+  inOneWindow(3600, async () => {
+    const { id: org, api } = await createOrganization();
+    const plan = await planOf(api, "x@other.example");
+    await presetCount(subjects.organization(org, "importCommits"), 18, 3600);
+    expectRefusal(await commit(api, {}), 400, /^emails/);
+    const replies = await Promise.all(Array.from({ length: 4 }, () => commit(api, plan)));
+    expect(countStatuses(replies)).toEqual({ 400: 2, 429: 2 });
+    const limited = await commit(api, plan);
+    expectRefusal(limited, 429, /hourly limit/);
+    expect(limited.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+    expect((await preview(api, "x@other.example")).status).toBe(200);
+  }));

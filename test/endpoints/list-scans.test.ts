@@ -3,9 +3,6 @@ import { listScans } from "../../functions/list-scans/endpoint.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { expectInvalid } from "./invalid.ts";
-import { timestamp } from "./reply.ts";
-
-type Listed = { total: number; scans: { id: number }[]; retention: { days: number; visibleSince: string } };
 
 describe("200", () => {
   let organization: Organization;
@@ -15,23 +12,24 @@ describe("200", () => {
     organization = await createOrganization();
     const { api, domainId } = organization;
     await api.post("/emails", { email: "ada@demo.example", domainId });
-    scanIds = [(await scan(api)).id, (await scan(api)).id, (await scan(api)).id].reverse();
+    scanIds = [(await scan(api)).id, (await scan(api)).id].reverse();
   });
 
-  const list = async (query = "") => (await organization.api.get(`/scans${query}`)).body as Listed;
+  const list = async (query = "") => (await organization.api.get(`/scans${query}`)).body;
 
   test("says that 365 days are visible, and since when", async () => {
-    const { days, visibleSince } = (await list()).retention;
+    const { days, visibleSince } = (await list()).retention as { days: number; visibleSince: string };
     expect(days).toBe(365);
-    expect(visibleSince).toEqual(timestamp);
     const age = Date.now() - Date.parse(visibleSince);
     expect(Math.abs(age - 365 * 24 * 60 * 60 * 1000)).toBeLessThan(60_000);
   });
 
   test("newest first, in pages with the total of all", async () => {
-    const pages = await Promise.all([0, 1, 2, 3].map((offset) => list(`?limit=1&offset=${offset}`)));
-    expect(pages.flatMap(({ scans }) => scans.map(({ id }) => id))).toEqual(scanIds);
-    expect(pages.map(({ total }) => total)).toEqual([3, 3, 3, 3]);
+    const pages = await Promise.all([0, 1, 2].map((offset) => list(`?limit=1&offset=${offset}`)));
+    expect(pages).toMatchObject([
+      ...scanIds.map((id) => ({ scans: [{ id }], total: 2 })),
+      { scans: [], total: 2 },
+    ]);
   });
 
   test("filters by type and status, which combine with AND", async () => {
@@ -48,17 +46,15 @@ describe("200", () => {
         "type=scheduled&status=completed",
       ].map(async (query) => (await list(`?${query}`)).total),
     );
-    expect(totals).toEqual([3, 0, 0, 3, 0, 0, 0, 3, 0]);
+    expect(totals).toEqual([2, 0, 0, 2, 0, 0, 0, 2, 0]);
   });
 });
 
-describe("400", () => {
-  test.each([
-    ["type=automatic", /^type/],
-    ["type=", /^type/],
-    ["type=Manual", /^type/],
-    ["type=manual&type=scheduled", /^type/],
-    ["status=done", /^status/],
-    ["status=completed,failed", /^status/],
-  ])("%s; the error names the parameter", (query, error) => expectInvalid(listScans, { query }, error));
-});
+test.each([
+  ["type=automatic", /^type/],
+  ["type=", /^type/],
+  ["type=Manual", /^type/],
+  ["type=manual&type=scheduled", /^type/],
+  ["status=done", /^status/],
+  ["status=completed,failed", /^status/],
+])("400: %s; the error names the parameter", (query, error) => expectInvalid(listScans, { query }, error));

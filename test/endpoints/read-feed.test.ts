@@ -9,20 +9,13 @@ import { findings } from "../../shared/findings/record.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail } from "../service/alert-channels.ts";
-import type { Client } from "../service/client.ts";
+import type { Client, Row } from "../service/client.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { expectInvalid } from "./invalid.ts";
-import { expectEveryHeader, expectRefusal } from "./reply.ts";
+import { expectRefusal } from "./reply.ts";
 
-type Item = Record<string, unknown> & {
-  type?: "finding" | "activity";
-  finding?: { id: number };
-  entry?: { id: number };
-  metadata: { uid: string };
-};
-type Entry = { id: number; createdAt: string };
-type Page = { items: Item[]; cursor: string; hasMore: boolean };
+type Page = { items: Row[]; cursor: string; hasMore: boolean };
 
 const read = async (api: Client, query = ""): Promise<Page> => {
   const reply = await api.get(`/feed${query}`);
@@ -31,8 +24,8 @@ const read = async (api: Client, query = ""): Promise<Page> => {
 };
 
 /** All items, by pages of `limit`. */
-const readAll = async (api: Client, limit: number, format = "native"): Promise<Item[]> => {
-  const items: Item[] = [];
+const readAll = async (api: Client, limit: number, format = "native"): Promise<Row[]> => {
+  const items: Row[] = [];
   for (let page = await read(api, `?limit=${limit}&format=${format}`); ; ) {
     expect(page.items.length).toBeLessThanOrEqual(limit);
     items.push(...page.items);
@@ -41,12 +34,12 @@ const readAll = async (api: Client, limit: number, format = "native"): Promise<I
   }
 };
 
-const uidOf = (item: Item): string =>
+const uidOf = (item: Row): string =>
   item.metadata?.uid ?? `${item.type}-${item.type === "finding" ? item.finding?.id : item.entry?.id}`;
 
 /** Makes the log entries that there are two minutes older, as if the test had waited. */
 const waitForEntries = async ({ id: org, api }: Organization): Promise<void> => {
-  const { activity } = (await api.get("/activity?limit=100")).body as { activity: Entry[] };
+  const activity = await api.list("/activity?limit=100");
   for (const { id, createdAt } of activity) {
     const earlier = new Date(Date.parse(createdAt) - 120_000).toISOString();
     await table.update(entries.key(org, id), { set: { createdAt: earlier } });
@@ -67,10 +60,9 @@ describe("200", () => {
     const organization = await createScanned();
     const { api } = organization;
     const reply = await api.get("/feed");
-    expectEveryHeader(reply);
     const { items, cursor, hasMore } = reply.body as Page;
-    const { breaches } = (await api.get("/breaches?include=details")).body as { breaches: Item[] };
-    const { activity } = (await api.get("/activity?limit=100")).body as { activity: Entry[] };
+    const breaches = await api.list("/breaches?include=details");
+    const activity = await api.list("/activity?limit=100");
     expect(breaches.length).toBeGreaterThan(0);
     expect(activity.length).toBeGreaterThan(2);
     expect(items).toEqual([
@@ -104,12 +96,12 @@ describe("200", () => {
     const organization = await createScanned();
     const { api } = organization;
     const { cursor } = await read(api);
-    const { emails } = (await api.get("/emails")).body as { emails: { id: number }[] };
-    await api.delete(`/emails?id=${emails[0]?.id}`);
+    const emails = await api.list("/emails");
+    await api.delete(`/emails?id=${emails[0].id}`);
     expect((await read(api)).items.filter(({ type }) => type === "finding")).toEqual([]);
     await addBreachedEmail(organization);
     await scan(api);
-    const { breaches } = (await api.get("/breaches")).body as { breaches: { id: number }[] };
+    const breaches = await api.list("/breaches");
     expect(breaches.length).toBeGreaterThan(0);
     const { items } = await read(api, `?after=${cursor}`);
     const found = items.map(({ finding }) => finding?.id);
@@ -129,11 +121,11 @@ describe("format=ocsf", () => {
     const organization = await createScanned();
     const { api } = organization;
     const user = await signedIn(organization.id);
-    const [first, second] = (await api.get("/breaches")).body.breaches as { id: number }[];
-    await user.v1.post("/breaches/acknowledge", { id: first?.id, resolution: "ignored", reason: "Known" });
-    await api.post("/breaches/acknowledge", { id: second?.id, resolution: "handled" });
+    const [first, second] = await api.list("/breaches");
+    await user.v1.post("/breaches/acknowledge", { id: first.id, resolution: "ignored", reason: "Known" });
+    await api.post("/breaches/acknowledge", { id: second.id, resolution: "handled" });
     const websites = ["bank.example", "mail.example"];
-    await table.update(findings.key(organization.id, first?.id ?? 0), {
+    await table.update(findings.key(organization.id, first.id), {
       set: { stealerLogDomains: websites },
     });
     await waitForEntries(organization);
@@ -147,13 +139,13 @@ describe("format=ocsf", () => {
       expect(event.type_name).toBe(`${event.class_name}: ${activity}`);
     }
     expect(new Set(items.map(({ class_uid }) => class_uid))).toEqual(new Set([2004, 6003]));
-    expect(items.find(({ metadata }) => metadata.uid === `finding-${first?.id}`)).toMatchObject({
+    expect(items.find(({ metadata }) => metadata.uid === `finding-${first.id}`)).toMatchObject({
       status_id: 3,
       comment: "Known",
       unmapped: { stealerLogDomains: websites },
     });
     const { items: native } = await read(api);
-    expect(native.find(({ finding }) => finding?.id === first?.id)).toMatchObject({
+    expect(native.find(({ finding }) => finding?.id === first.id)).toMatchObject({
       finding: { stealerLogDomains: websites },
     });
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { addEmail } from "./emails.ts";
-import { countStatuses, expectEveryHeader, expectRefusal } from "./reply.ts";
+import { countStatuses, expectRefusal } from "./reply.ts";
 
 describe("200", () => {
   test("deletes its findings, whose ids no longer resolve; the scan stays itemized", async () => {
@@ -18,7 +18,6 @@ describe("200", () => {
     await api.post("/breaches/acknowledge", { id: acknowledged?.id });
     const reply = await api.delete(`/emails?id=${ada}`);
     expect(reply).toMatchObject({ status: 200, body: { success: true } });
-    expectEveryHeader(reply);
     expect((await api.get(`/emails?domainId=${domainId}`)).body).toMatchObject({
       total: 1,
       emails: [{ id: alan }],
@@ -39,13 +38,13 @@ describe("200", () => {
     const { api, domainId } = await createOrganization();
     const first = await addEmail(api, domainId);
     await scan(api);
-    const before = (await api.get("/breaches")).body.breaches as { id: number }[];
+    const before = await api.list("/breaches");
     await api.delete(`/emails?id=${first}`);
     const second = await addEmail(api, domainId);
     expect(second).toBeGreaterThan(first);
     expect((await api.get("/emails")).body.emails).toMatchObject([{ lastScannedAt: null, breachCount: 0 }]);
     expect(await scan(api)).toMatchObject({ newBreachesFound: 3 });
-    const after = (await api.get("/breaches")).body.breaches as { id: number; emailId: number }[];
+    const after = await api.list("/breaches");
     expect(after.map(({ emailId }) => emailId)).toEqual([second, second, second]);
     expect(Math.min(...after.map(({ id }) => id))).toBeGreaterThan(Math.max(...before.map(({ id }) => id)));
   });

@@ -121,13 +121,11 @@ describe("200", () => {
   });
 });
 
-describe("302", () => {
-  test.each(["/api", "/api/"])("%s leads to the page", async (path) => {
-    const answer = await ask(path);
-    expect(answer.status).toBe(302);
-    expect(answer.headers).toMatchObject({ location: "/api/app/", "cache-control": "no-store" });
-    expectSecurityHeaders(answer);
-  });
+test.each(["/api", "/api/"])("302: %s leads to the page", async (path) => {
+  const answer = await ask(path);
+  expect(answer.status).toBe(302);
+  expect(answer.headers).toMatchObject({ location: "/api/app/", "cache-control": "no-store" });
+  expectSecurityHeaders(answer);
 });
 
 describe("304", () => {
@@ -148,31 +146,27 @@ describe("304", () => {
   });
 });
 
-describe("404", () => {
-  test.each([
-    "/api/app/assets/main-00000000.js",
-    "/api/app/favicon.ico",
-    "/api/app/../../package.json",
-    "/api/app/..%2f..%2findex.js",
-    "/api/app/%2e%2e/index.js",
-    "/api/app/assets/../../index.js",
-    "/api/app/..\\index.js",
-    "/api/app/index.js%00.css",
-  ])("a file that is none of the page's: %s", async (path) => {
-    const answer = await ask(path);
-    expect(answer.status).toBe(404);
-    expect(answer.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
-    expect(JSON.parse(answer.body.toString())).toEqual({ error: "There is nothing at this path" });
-    expectSecurityHeaders(answer);
-  });
+test.each([
+  "/api/app/assets/main-00000000.js",
+  "/api/app/favicon.ico",
+  "/api/app/../../package.json",
+  "/api/app/..%2f..%2findex.js",
+  "/api/app/%2e%2e/index.js",
+  "/api/app/assets/../../index.js",
+  "/api/app/..\\index.js",
+  "/api/app/index.js%00.css",
+])("404: a file that is none of the page's: %s", async (path) => {
+  const answer = await ask(path);
+  expect(answer.status).toBe(404);
+  expect(answer.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
+  expect(JSON.parse(answer.body.toString())).toEqual({ error: "There is nothing at this path" });
+  expectSecurityHeaders(answer);
 });
 
-describe("405", () => {
-  test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("%s", async (method) => {
-    for (const path of ["/api/app/", "/api/app/sign-in", "/api"]) {
-      const { status, headers, body } = await ask(path, {}, method);
-      expect([path, status, headers.allow]).toEqual([path, 405, "GET, HEAD"]);
-      expect(JSON.parse(body.toString())).toEqual({ error: "This path does not support this method" });
-    }
-  });
+test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("405: %s", async (method) => {
+  for (const path of ["/api/app/", "/api/app/sign-in", "/api"]) {
+    const { status, headers, body } = await ask(path, {}, method);
+    expect([path, status, headers.allow]).toEqual([path, 405, "GET, HEAD"]);
+    expect(JSON.parse(body.toString())).toEqual({ error: "This path does not support this method" });
+  }
 });

@@ -5,55 +5,49 @@ import { admin } from "../service/admin.ts";
 import type { Client } from "../service/client.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
-import { countStatuses, expectEveryHeader, expectRefusal, timestamp, unknownId } from "./reply.ts";
+import { countStatuses, expectRefusal, timestamp, unknownId } from "./reply.ts";
 
 const waitForEnds = (api: Client) =>
   eventually(
-    async () =>
-      (await api.get("/scans")).body.scans as { status: string; startedAt: string; completedAt: string }[],
+    () => api.list("/scans"),
     (scans) => scans.every(({ status }) => status === "completed" || status === "failed"),
   );
 
-describe("201", () => {
-  test("gives the id of a manual scan that the list shows at once and that completes", async () => {
-    const { api, domainId } = await createOrganization();
-    await api.post("/emails", { email: "ada@demo.example", domainId });
-    const started = await api.post("/scans");
-    expect(started).toMatchObject({ status: 201, body: { success: true, scanJobId: expect.any(Number) } });
-    expectEveryHeader(started);
-    expect((await api.get("/scans")).body).toMatchObject({
-      total: 1,
-      scans: [{ id: started.body.scanJobId, type: "manual", totalEmails: 1 }],
-    });
-    const times = { createdAt: timestamp, startedAt: timestamp, completedAt: timestamp };
-    expect(await waitForEnds(api)).toEqual([
-      {
-        ...times,
-        id: started.body.scanJobId,
-        type: "manual",
-        status: "completed",
-        totalEmails: 1,
-        scannedEmails: 1,
-        newBreachesFound: 3,
-        findingsItemized: true,
-        errorMessage: null,
-      },
-    ]);
+test("201: gives the id of a manual scan, which the list shows at once, and completes", async () => {
+  const { api, domainId } = await createOrganization();
+  await api.post("/emails", { email: "ada@demo.example", domainId });
+  const started = await api.post("/scans");
+  expect(started).toMatchObject({ status: 201, body: { success: true, scanJobId: expect.any(Number) } });
+  expect((await api.get("/scans")).body).toMatchObject({
+    total: 1,
+    scans: [{ id: started.body.scanJobId, type: "manual", totalEmails: 1 }],
   });
+  const times = { createdAt: timestamp, startedAt: timestamp, completedAt: timestamp };
+  expect(await waitForEnds(api)).toEqual([
+    {
+      ...times,
+      id: started.body.scanJobId,
+      type: "manual",
+      status: "completed",
+      totalEmails: 1,
+      scannedEmails: 1,
+      newBreachesFound: 3,
+      findingsItemized: true,
+      errorMessage: null,
+    },
+  ]);
 });
 
-describe("400", () => {
-  test("without an active e-mail of a verified domain; no scan is recorded", async () => {
-    const { id: org, api, domainId } = await createOrganization();
-    expectRefusal(await api.post("/scans"), 400, /no active monitored emails/);
-    const { id } = (await api.post("/emails", { email: "ada@demo.example", domainId })).body;
-    await api.patch(`/emails/${id}`, { isActive: false });
-    expectRefusal(await api.post("/scans"), 400, /no active monitored emails/);
-    await api.patch(`/emails/${id}`, { isActive: true });
-    await admin("domain unverify", { org, domain: domainId });
-    expectRefusal(await api.post("/scans"), 400, /no active monitored emails/);
-    expect((await api.get("/scans")).body).toMatchObject({ scans: [], total: 0 });
-  });
+test("400: without an active e-mail of a verified domain; no scan is recorded", async () => {
+  const { id: org, api, domainId } = await createOrganization();
+  expectRefusal(await api.post("/scans"), 400, /no active monitored emails/);
+  const { id } = (await api.post("/emails", { email: "ada@demo.example", domainId })).body;
+  await api.patch(`/emails/${id}`, { isActive: false });
+  expectRefusal(await api.post("/scans"), 400, /no active monitored emails/);
+  await api.patch(`/emails/${id}`, { isActive: true });
+  await admin("domain unverify", { org, domain: domainId });
+  expectRefusal(await api.post("/scans"), 400, /no active monitored emails/);
+  expect((await api.get("/scans")).body).toMatchObject({ scans: [], total: 0 });
 });
 
 describe("409", () => {

@@ -36,8 +36,7 @@ export const createChannel = async (api: Client, body: Record<string, unknown>):
   return created.body.id as number;
 };
 
-export const listChannels = async (api: Client): Promise<Channel[]> =>
-  (await api.get("/alert-configs")).body.configs as Channel[];
+export const listChannels = async (api: Client): Promise<Channel[]> => await api.list("/alert-configs");
 
 /** A channel as the API lists it. */
 export const findChannel = async (api: Client, id: number): Promise<Channel | undefined> =>

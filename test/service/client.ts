@@ -15,11 +15,17 @@ export type RequestOptions = {
   raw?: string | Buffer;
 };
 
+/** A row of a list, as it came. */
+// biome-ignore lint/suspicious/noExplicitAny: every list has its own
+export type Row = any;
+
 export type Client = {
   /** The loopback address (127.x.y.z) that this client sends from: requests are limited by source address. */
   address: string;
   request: (method: string, path: string, options?: RequestOptions) => Promise<Reply>;
   get: (path: string) => Promise<Reply>;
+  /** The rows of a page of a list, whatever the list calls them. */
+  list: (path: string) => Promise<Row[]>;
   post: (path: string, body?: unknown) => Promise<Reply>;
   patch: (path: string, body?: unknown) => Promise<Reply>;
   put: (path: string, body?: unknown) => Promise<Reply>;
@@ -59,6 +65,12 @@ export const createClient = (headers: Record<string, string>, apiUrl: string = i
     address: localAddress,
     request,
     get,
+    list: async (path) => {
+      const { status, body } = await get(path);
+      const rows = Object.values(body).find(Array.isArray);
+      if (rows === undefined) throw new Error(`No list at ${path}: ${status} ${JSON.stringify(body)}`);
+      return rows;
+    },
     post: (path, body) => request("POST", path, { body }),
     patch: (path, body) => request("PATCH", path, { body }),
     put: (path, body) => request("PUT", path, { body }),
