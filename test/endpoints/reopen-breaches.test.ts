@@ -6,7 +6,7 @@ import type { Client, Reply } from "../service/client.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
 import { createWithFindings, ended, findingCount, findingsOf, requestMany } from "./acknowledgement.ts";
-import { expectEveryHeader, expectRefusal, timestamp } from "./reply.ts";
+import { expectRefusal, timestamp } from "./reply.ts";
 
 const reopen = (api: Client, body: unknown): Promise<Reply> => api.post("/breaches/reopenings", body);
 
@@ -32,7 +32,6 @@ describe("202", () => {
     expect((await reopen(api, { filter, dryRun: true })).body).toEqual({ matching: findingCount });
     const reply = await reopen(api, { filter, reason: "Too early" });
     expect(reply).toMatchObject({ status: 202, body: { matching: findingCount } });
-    expectEveryHeader(reply);
     expect(await reopened(api, reply)).toEqual({
       id: reply.body.id,
       status: "completed",
@@ -43,13 +42,9 @@ describe("202", () => {
     });
     expect(await findingsOf(organization)).toEqual(before);
     expect((await api.get("/breaches")).body).toMatchObject({ unacknowledged: findingCount });
-    const { emails } = (await api.get("/emails")).body;
-    for (const email of emails as { breachCount: number; unacknowledgedBreachCount: number }[]) {
-      expect(email.unacknowledgedBreachCount).toBe(email.breachCount);
-    }
-    const { activity } = (await api.get("/activity?category=findings")).body as {
-      activity: { action: string; summary: string }[];
-    };
+    for (const { breachCount, unacknowledgedBreachCount } of await api.list("/emails"))
+      expect(unacknowledgedBreachCount).toBe(breachCount);
+    const activity = await api.list("/activity?category=findings");
     expect(activity.map(({ action, summary }) => ({ action, summary }))).toEqual([
       {
         action: "findings.reopened",
@@ -71,25 +66,6 @@ describe("202", () => {
       matching: 0,
     });
     expect((await api.get("/breaches?acknowledged=false")).body.total).toBe(2);
-  });
-
-  test("by the time of a request: what was acknowledged before or since stays so", async () => {
-    const { api, before } = await createAcknowledged();
-    const [first, second, third] = before.map(({ id }) => id);
-    for (const id of [first, second, third]) await reopened(api, await reopen(api, { ids: [id] }));
-    const request = await requestMany(api, { filter: { acknowledged: false } });
-    const { createdAt } = await ended(api, request);
-    expect((await api.post("/breaches/acknowledge", { id: second })).status).toBe(200);
-    const filter = { acknowledgedAt: createdAt };
-    expect(await reopened(api, await reopen(api, { filter }))).toMatchObject({ matching: 2, reopened: 2 });
-    const { breaches } = (await api.get("/breaches?acknowledged=false")).body as {
-      breaches: { id: number }[];
-    };
-    expect(breaches.map(({ id }) => id).sort()).toEqual([first, third].sort());
-    const { activity } = (await api.get("/activity?category=findings")).body as { activity: object[] };
-    expect(activity[0]).toMatchObject({
-      summary: `Reopened 2 breach findings (acknowledged at ${createdAt})`,
-    });
   });
 
   test("the command line reopens by severity", async () => {
