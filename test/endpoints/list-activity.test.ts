@@ -5,6 +5,7 @@ import { keys, listKinds } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
 import { start } from "../../shared/scanning/start.ts";
+import type { Entry as Logged } from "../dashboard/activity.ts";
 import { type SignedIn, signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import { createChannel } from "../service/alert-channels.ts";
@@ -12,16 +13,9 @@ import { type Client, createClient } from "../service/client.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { expectInvalid } from "./invalid.ts";
-import { countStatuses, expectEveryHeader, timestamp, unknownId } from "./reply.ts";
+import { countStatuses, unknownId } from "./reply.ts";
 
-type Entry = {
-  id: number;
-  createdAt: string;
-  category: string;
-  action: string;
-  summary: string;
-  actor: { type: string; label: string };
-};
+type Entry = Logged & { createdAt: string };
 type Listed = { total: number; activity: Entry[] };
 
 const list = async (api: Client, query = ""): Promise<Listed> =>
@@ -62,7 +56,7 @@ describe("200: an organization in which everything happened once", () => {
     await user.v1.patch(`/emails/${added.body.id}`, { isActive: false });
     await api.patch(`/emails/${added.body.id}`, { isActive: true });
     await scan(user.v1);
-    const { breaches } = (await api.get("/breaches")).body as { breaches: { id: number }[] };
+    const breaches = await api.list("/breaches");
     await user.v1.post("/breaches/acknowledge", { id: breaches[0]?.id, reason: "REASON" });
     await api.delete(`/emails?id=${added.body.id}`);
 
@@ -92,30 +86,15 @@ describe("200: an organization in which everything happened once", () => {
       ["api_key.created", "api_keys", byAdministrator],
     ];
     expect(all.map(({ action, category, actor }) => [action, category, actor])).toEqual(expected);
-    const ids = all.map(({ id }) => id);
-    expect(ids).toEqual([...ids].sort((a, b) => b - a));
     const times = all.map(({ createdAt }) => createdAt);
     expect(times).toEqual([...times].sort().reverse());
-  });
-
-  test("an entry has exactly the fields of the contract, and a summary for people", () => {
-    for (const entry of all) {
-      expect(entry).toEqual({
-        id: expect.any(Number),
-        createdAt: timestamp,
-        category: expect.any(String),
-        action: expect.any(String),
-        summary: expect.stringMatching(/^[A-Z][^\n]+$/),
-        actor: { type: expect.any(String), label: expect.any(String) },
-      });
-    }
+    for (const { summary } of all) expect(summary).toMatch(/^[A-Z][^\n]+$/);
     expect(all.find(({ action }) => action === "email.added")?.summary).toContain("ada@demo.example");
     expect(all.find(({ action }) => action === "team.created")?.summary).toContain("Finance");
   });
 
   test("IP addresses, secrets, reasons and internals are never returned", async () => {
     const reply = await api.get("/activity");
-    expectEveryHeader(reply);
     const text = JSON.stringify(reply.body);
     expect(text).not.toMatch(/127\.\d+\.\d+\.\d+|192\.0\.32\.8/);
     expect(text).not.toMatch(/T0KEN|s3cr3t|REASON|bms_|ORG#|organizationId|"group"|"pk"|"sk"/);
@@ -127,20 +106,6 @@ describe("200: an organization in which everything happened once", () => {
       const filtered = await list(api, `?category=${category}`);
       expect(filtered).toMatchObject({ total });
       expect(filtered.activity).toEqual(all.filter((entry) => entry.category === category));
-    }
-  });
-
-  test("pages show each entry once, filtered or not, with the total of all matches", async () => {
-    for (const [query, limit, matching] of [
-      ["", 5, all],
-      ["&category=alerts", 2, all.slice(0, 3)],
-    ] as const) {
-      const offsets = [0, limit, 2 * limit, 3 * limit];
-      const pages = await Promise.all(
-        offsets.map((offset) => list(api, `?limit=${limit}&offset=${offset}${query}`)),
-      );
-      expect(pages.flatMap(({ activity: page }) => page)).toEqual(matching);
-      expect(pages.map(({ total }) => total)).toEqual(offsets.map(() => matching.length));
     }
   });
 });
@@ -237,8 +202,7 @@ describe("200: nothing is logged", () => {
   });
 });
 
-describe("400", () => {
-  test.each(["billing", "", "Alerts", "alerts,teams", "alerts&category=teams"])("the category %j", (query) =>
-    expectInvalid(listActivity, { query: `category=${query}` }, /^category/),
-  );
-});
+test.each(["billing", "", "Alerts", "alerts,teams", "alerts&category=teams"])(
+  "400: the category %j",
+  (query) => expectInvalid(listActivity, { query: `category=${query}` }, /^category/),
+);
