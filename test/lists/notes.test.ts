@@ -224,6 +224,18 @@ test("lost notes cost read units, until their blocks are noted again", async () 
   expect(await page(org, { offset: 4 })).toMatchObject({ ids, blocksRead: 0 });
 });
 
+test("a block without rare members keeps no note", async () => {
+  const { org, disabledIds, activeIds } = await spreadAndNoted();
+  await transact(
+    org,
+    [...disabledIds.map((id) => emails.delete(org, id, disabled))].concat(
+      activeIds.map((id) => emails.delete(org, id, active)),
+    ),
+  );
+  await refresh(org, "EMAIL");
+  expect(await noted(org)).toEqual(disabledIds.map(() => undefined));
+});
+
 test("all ids of a group with up to 32 members in a block are noted, else none", async () => {
   const { org, disabledIds } = await spread(32, 3);
   await refresh(org, "EMAIL");
