@@ -1,54 +1,40 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { severities } from "../../shared/monitoring/hibp/severity-schema.ts";
 import { addEmail } from "../endpoints/emails.ts";
 import { expectRefusal, unknownId } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
+import type { Row } from "../service/client.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { type SignedIn, signedIn } from "./signed-in.ts";
 
-type Finding = {
-  id: number;
-  acknowledged: boolean;
-  severity: string;
-  firstDetectedAt: string;
-  breach: { id: number; title: string; name: string; domain: string };
-};
-type Breach = Finding["breach"] & {
-  open: number;
-  acknowledged: number;
-  severity: string;
-  firstDetectedAt: string;
-  lastDetectedAt: string;
-};
-
 let organization: Organization;
 let user: SignedIn;
 let other: SignedIn;
-let all: Finding[];
+let all: Row[];
 /** What the list must show, in any order. */
-let expected: Breach[];
+let expected: Row[];
 
-const list = async (query = ""): Promise<{ breaches: Breach[]; total: number }> => {
-  const reply = await user.dashboard.get(`/breaches${query}`);
-  expect(reply).toMatchObject({ status: 200 });
-  return reply.body as unknown as { breaches: Breach[]; total: number };
+const list = async (query = "") => {
+  const { status, body } = await user.dashboard.get(`/breaches${query}`);
+  expect(status).toBe(200);
+  return body as { breaches: Row[]; total: number };
 };
 
-const expectedOf = (found: readonly Finding[]): Breach[] =>
+const expectedOf = (found: readonly Row[]): Row[] =>
   [...Map.groupBy(found, ({ breach }) => breach.id).values()].map((some) => {
     const times = some.map(({ firstDetectedAt }) => firstDetectedAt).sort();
     const open = some.filter(({ acknowledged }) => !acknowledged).length;
     return {
-      ...(some[0] as Finding).breach,
+      ...some[0].breach,
       open,
       acknowledged: some.length - open,
       firstDetectedAt: times[0],
       lastDetectedAt: times.at(-1),
-    } as Breach;
+    };
   });
 
-const readAll = async (): Promise<Finding[]> =>
-  (await user.dashboard.get("/findings?limit=100")).body.findings as Finding[];
+const readAll = () => user.dashboard.list("/findings?limit=100");
 
 beforeAll(async () => {
   organization = await createOrganization();
@@ -64,27 +50,24 @@ beforeAll(async () => {
   const found = await readAll();
   const [first] = found;
   for (const { id, breach } of found) {
-    if (breach.id === first?.breach.id) await api.post("/breaches/acknowledge", { id });
+    if (breach.id === first.breach.id) await api.post("/breaches/acknowledge", { id });
   }
   all = await readAll();
   expected = expectedOf(all);
 });
 
-describe("GET /findings/{id}", () => {
-  test("200: each finding as the list gives it", async () => {
-    for (const finding of all) {
-      const reply = await user.dashboard.get(`/findings/${finding.id}`);
-      expect(reply).toMatchObject({ status: 200 });
-      expect(reply.body).toEqual(finding);
-    }
-  });
+test("GET /findings/{id} 200: each finding as the list gives it", async () => {
+  for (const finding of all) {
+    const reply = await user.dashboard.get(`/findings/${finding.id}`);
+    expect(reply).toMatchObject({ status: 200 });
+    expect(reply.body).toEqual(finding);
+  }
 });
 
-const rank = ["critical", "high", "medium", "low"];
-const bySeverity = (one: Breach, another: Breach) =>
-  rank.indexOf(one.severity) - rank.indexOf(another.severity);
-const byOpen = (one: Breach, another: Breach) => another.open - one.open;
-const byNewest = (one: Breach, another: Breach) =>
+const bySeverity = (one: Row, another: Row) =>
+  severities.indexOf(one.severity) - severities.indexOf(another.severity);
+const byOpen = (one: Row, another: Row) => another.open - one.open;
+const byNewest = (one: Row, another: Row) =>
   another.lastDetectedAt.localeCompare(one.lastDetectedAt) || another.id - one.id;
 
 describe("GET /breaches", () => {
@@ -116,10 +99,10 @@ describe("GET /breaches", () => {
   });
 
   test("by state, severity and a part of title, name or domain, with exact totals", async () => {
-    const part = (expected[0] as Breach).title.slice(1, 5);
-    const has = ({ title, name, domain }: Breach, text: string) =>
+    const part = expected[0].title.slice(1, 5);
+    const has = ({ title, name, domain }: Row, text: string) =>
       [title, name, domain].some((each) => each.toLowerCase().includes(text.toLowerCase()));
-    const cases: [string, (breach: Breach) => boolean][] = [
+    const cases: [string, (breach: Row) => boolean][] = [
       ["state=open", ({ open }) => open > 0],
       ["state=handled", ({ open }) => open === 0],
       ["severity=high", ({ severity }) => severity === "high"],
@@ -159,7 +142,7 @@ describe("GET /breaches/{id}", () => {
   });
 
   test("404 where no finding here is of it", async () => {
-    const refusal = await other.dashboard.get(`/breaches/${expected[0]?.id}`);
+    const refusal = await other.dashboard.get(`/breaches/${expected[0].id}`);
     expectRefusal(refusal, 404, /no finding/);
     expectRefusal(await user.dashboard.get(`/breaches/${unknownId}`), 404, /no finding/);
   });
