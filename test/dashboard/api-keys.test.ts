@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectEveryHeader, timestamp } from "../endpoints/reply.ts";
+import { timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { createClient } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
@@ -14,7 +14,6 @@ const create = async () => {
 test("POST 201 gives the key, this once, which works at once", async () => {
   const { user } = await create();
   const reply = await user.dashboard.post("/api-keys", { label: " Nightly job " });
-  expectEveryHeader(reply);
   expect(reply.status).toBe(201);
   const { key, ...item } = reply.body as { key: string; id: number };
   expect(item).toEqual({
@@ -40,7 +39,6 @@ test("GET lists keys newest first and by page, without the keys themselves", asy
   await admin("key revoke", { org, key: revoked });
   await api.get("/emails");
   const reply = await user.dashboard.get("/api-keys");
-  expectEveryHeader(reply);
   const { key: secret, ...fields } = created.body;
   const byOperator = { createdAt: timestamp, createdBy: null, lastUsedAt: null, revokedAt: null };
   expect(reply.body).toEqual({
@@ -64,16 +62,4 @@ test("GET lists keys newest first and by page, without the keys themselves", asy
   // The use of a key is noted at most once an hour.
   await api.get("/emails");
   expect((await page("")).apiKeys).toEqual(reply.body.apiKeys);
-});
-
-test("DELETE refuses the very next request with the key; again succeeds, not logged", async () => {
-  const { api, keyId, user } = await create();
-  expect((await api.get("/emails")).status).toBe(200);
-  const reply = await user.dashboard.delete(`/api-keys/${keyId}`);
-  expect(reply).toMatchObject({ status: 200, body: { success: true } });
-  expect((await api.get("/emails")).status).toBe(401);
-  expect((await user.dashboard.delete(`/api-keys/${keyId}`)).body).toEqual({ success: true });
-  expect(await activity(user.v1, "api_key.revoked")).toMatchObject([{ actor: { type: "user" } }]);
-  const { body } = await user.dashboard.get("/api-keys");
-  expect(body).toMatchObject({ total: 1, apiKeys: [{ id: keyId, revokedAt: timestamp }] });
 });

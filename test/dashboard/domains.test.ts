@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countStatuses, expectEveryHeader, expectRefusal, timestamp } from "../endpoints/reply.ts";
+import { countStatuses, expectRefusal, timestamp } from "../endpoints/reply.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { activity } from "./activity.ts";
@@ -14,14 +14,13 @@ const create = async () => {
     user: email,
     add: (name: string) => dashboard.post("/domains", { name }),
     remove: (id: unknown) => dashboard.delete(`/domains/${id}`),
-    list: async () => (await dashboard.get("/domains")).body.domains as { id: number; name: string }[],
+    list: async () => await dashboard.list("/domains"),
   };
 };
 
 test("POST 201 gives the domain as it is listed, not verified yet", async () => {
   const { api, v1, user, add, list } = await create();
   const reply = await add(" New.Add.Example ");
-  expectEveryHeader(reply);
   expect(reply).toMatchObject({ status: 201, body: { name: "new.add.example", isVerified: false } });
   expect((await list())[0]).toEqual(reply.body);
   expect(await activity(v1, "domain.added")).toMatchObject([
@@ -29,16 +28,6 @@ test("POST 201 gives the domain as it is listed, not verified yet", async () => 
   ]);
   const email = { email: "ada@new.add.example", domainId: reply.body.id };
   expectRefusal(await api.post("/emails", email), 400, /not verified/);
-});
-
-test("POST takes an internationalized name in either form, kept in ASCII, as one name", async () => {
-  const { add } = await create();
-  const reply = await add("Add.MÜNCHEN.example");
-  expect(reply).toMatchObject({ status: 201, body: { name: "add.xn--mnchen-3ya.example" } });
-  expect(reply.body.record).toMatchObject({ name: "_breach-monitor.add.xn--mnchen-3ya.example" });
-  for (const name of ["add.mu\u0308nchen.example", "ADD.XN--MNCHEN-3YA.example"]) {
-    expectRefusal(await add(name), 409, /already has a domain/, { code: "domain_exists" });
-  }
 });
 
 test("POST 409 for a name that the organization has, also when many come at once", async () => {
@@ -57,7 +46,6 @@ test("GET lists domains newest first, with record, coverage and number of e-mail
   await scan(api);
   const { dashboard } = await signedIn(org, { role: "member" });
   const reply = await dashboard.get("/domains");
-  expectEveryHeader(reply);
   const proof = (name: string) => {
     const value = expect.stringMatching(/^breach-monitor=[0-9a-f]{32}$/);
     return { checkedAt: null, record: { type: "TXT", name: `_breach-monitor.${name}`, value } };
