@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from "vitest";
 import { presetCount } from "../endpoints/limit-window.ts";
-import { expectEveryHeader, expectRefusal } from "../endpoints/reply.ts";
+import { expectRefusal } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import type { Reply } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
@@ -20,7 +20,6 @@ describe("202", () => {
     const { id } = await admin("user create", { org, email });
     const reply = await askFor(` ${email.toUpperCase()} `);
     expect(reply).toMatchObject({ status: 202, body: { success: true } });
-    expectEveryHeader(reply);
     const [mail = ""] = await untilMailed(email);
     const { href, hash, pathname, search } = linkIn(mail);
     expect(mail).toContain("The link works once, for 15 minutes.");
@@ -60,18 +59,16 @@ test("is taken from the service's own origin, and without one", async () => {
   expect((await askFor(newAddress())).status).toBe(202);
 });
 
-describe("429", () => {
-  test("exactly 5 an hour pass for an address, whether somebody has it or not", async () => {
-    const { id: org } = await createOrganization();
-    const known = newAddress();
-    await admin("user create", { org, email: known });
-    for (const email of [known, newAddress()]) {
-      await presetCount(`SIGN-IN#${email}`, 3, 3600);
-      const replies = await Promise.all(Array.from({ length: 5 }, () => askFor(email)));
-      expect(replies.map(({ status }) => status).sort()).toEqual([202, 202, 429, 429, 429]);
-      const refused = replies.find(({ status }) => status === 429) as Reply;
-      expectRefusal(refused, 429, /sign-in links/);
-      expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
-    }
-  });
+test("429: exactly 5 an hour pass for an address, whether somebody has it or not", async () => {
+  const { id: org } = await createOrganization();
+  const known = newAddress();
+  await admin("user create", { org, email: known });
+  for (const email of [known, newAddress()]) {
+    await presetCount(`SIGN-IN#${email}`, 3, 3600);
+    const replies = await Promise.all(Array.from({ length: 5 }, () => askFor(email)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([202, 202, 429, 429, 429]);
+    const refused = replies.find(({ status }) => status === 429) as Reply;
+    expectRefusal(refused, 429, /sign-in links/);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+  }
 });

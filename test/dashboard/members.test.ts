@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectEveryHeader, expectRefusal, timestamp } from "../endpoints/reply.ts";
+import { expectRefusal, timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail } from "../service/alert-channels.ts";
 import { createOrganization } from "../service/organization.ts";
@@ -31,7 +31,6 @@ test("POST 201 creates the member and mails a link that signs in", async () => {
   const { org, user, invite } = await create();
   const email = `new.${org}@invited.example`;
   const reply = await invite({ email: ` ${email.toUpperCase()} `, name: "New", role: "member" });
-  expectEveryHeader(reply);
   const { id } = reply.body;
   expect(reply).toMatchObject({ status: 201, body: { id: expect.any(Number), email, name: "New" } });
   expect(reply.body).toMatchObject({ role: "member", createdAt: timestamp, invitedAt: timestamp });
@@ -53,7 +52,6 @@ test("another invitation is mailed and signs in; then the member has joined", as
   const email = `again.${org}@invited.example`;
   const { body: member } = await invite({ email, role: "member" });
   const reply = await resend(member.id);
-  expectEveryHeader(reply);
   const { invitedAt, ...rest } = member;
   expect(reply).toMatchObject({ status: 200, body: { ...rest, invitedAt: timestamp } });
   expect(String(reply.body.invitedAt) > String(invitedAt)).toBe(true);

@@ -25,20 +25,18 @@ const expectUnknown = (reply: Reply): void => {
 const expectUsed = (reply: Reply): void =>
   expectRefusal(reply, 401, /used already or took too long/, { code: "attempt_unknown" });
 
-describe("200", () => {
-  test("without an answer: options that say nothing of who has passkeys", async () => {
-    const reply = await visitor().post("/sign-in", {});
-    expect(reply.status).toBe(200);
-    expect(reply.body).toEqual({
-      options: {
-        challenge: expect.stringMatching(/^[\w-]{43}$/),
-        rpId: new URL(ownOrigin()).hostname,
-        timeout: 300_000,
-        userVerification: "required",
-      },
-    });
-    expect(reply.headers["set-cookie"]).toBeUndefined();
+test("200: without an answer: options that say nothing of who has passkeys", async () => {
+  const reply = await visitor().post("/sign-in", {});
+  expect(reply.status).toBe(200);
+  expect(reply.body).toEqual({
+    options: {
+      challenge: expect.stringMatching(/^[\w-]{43}$/),
+      rpId: new URL(ownOrigin()).hostname,
+      timeout: 300_000,
+      userVerification: "required",
+    },
   });
+  expect(reply.headers["set-cookie"]).toBeUndefined();
 });
 
 describe("201", () => {
@@ -106,17 +104,15 @@ describe("201", () => {
   });
 });
 
-describe("401 attempt_unknown", () => {
-  test("a challenge that was used, is of nobody, or was for adding a passkey", async () => {
-    const { passkey, dashboard } = await newUser();
-    const options = await beginSignIn();
-    const answer = passkey.answer(options);
-    expect((await redeemPasskey(answer)).status).toBe(201);
-    expectUsed(await redeemPasskey(answer));
-    expectUsed(await redeemPasskey(passkey.answer({ ...options, challenge: "A".repeat(43) })));
-    const { challenge } = await beginPasskey(dashboard);
-    expectUsed(await redeemPasskey(passkey.answer({ ...options, challenge })));
-  });
+test("401 attempt_unknown: a challenge that was used, of nobody, or to add a passkey", async () => {
+  const { passkey, dashboard } = await newUser();
+  const options = await beginSignIn();
+  const answer = passkey.answer(options);
+  expect((await redeemPasskey(answer)).status).toBe(201);
+  expectUsed(await redeemPasskey(answer));
+  expectUsed(await redeemPasskey(passkey.answer({ ...options, challenge: "A".repeat(43) })));
+  const { challenge } = await beginPasskey(dashboard);
+  expectUsed(await redeemPasskey(passkey.answer({ ...options, challenge })));
 });
 
 describe("401 passkey_unknown", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectEveryHeader, timestamp } from "../endpoints/reply.ts";
+import { timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail } from "../service/alert-channels.ts";
 import { eventually } from "../service/eventually.ts";
@@ -15,7 +15,7 @@ const create = async () => {
   const user = await signedIn(organization.id, { role: "member" });
   const email = await addBreachedEmail(organization);
   await scan(organization.api);
-  const { findings } = (await user.dashboard.get("/findings")).body as { findings: { id: number }[] };
+  const findings = await user.dashboard.list("/findings");
   const ids = findings.map(({ id }) => id);
   const tell = (body: unknown) => user.dashboard.post("/findings/tell", body);
   const mails = async () => (await mailsTo("ada@demo.example")).filter((mail) => mail.includes(name));
@@ -30,7 +30,6 @@ test("202: one mail, with what leaked, what to do and a link to unsubscribe, is 
   expect(await list()).toEqual({ channel: null, deliveries: [], total: 0 });
   expect(await ownerOf()).toEqual({ hasUnsubscribed: false, lastMessage: null });
   const reply = await tell({ ids });
-  expectEveryHeader(reply);
   expect(reply).toMatchObject({ status: 202, body: { matching: 1 } });
   expect((await tell({ ids })).body).toEqual({ matching: 0 });
   const [mail = ""] = await eventually(mails, ({ length }) => length === 1);

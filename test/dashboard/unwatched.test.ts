@@ -5,18 +5,10 @@ import { presetCount, subjects } from "../endpoints/limit-window.ts";
 import { expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
 import { writeAddresses } from "../service/addresses-file.ts";
 import { admin } from "../service/admin.ts";
+import type { Row } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { signedIn } from "./signed-in.ts";
-
-type Unwatched = {
-  id: number;
-  email: string;
-  severity: string | null;
-  breachCount: number;
-  ignored: boolean;
-};
-type Listed = { addresses: Unwatched[]; total: number; unwatched: number; domains: unknown[] };
 
 /** An organization that watches `nobody@demo.example` and was scanned: twelve addresses of the built-in breaches are unwatched. */
 const scanned = async (flags: Record<string, string> = {}) => {
@@ -26,18 +18,16 @@ const scanned = async (flags: Record<string, string> = {}) => {
   await admin("email import", { org, file });
   await scan(api);
   const user = await signedIn(org, { role: "member" });
-  const list = async (query = ""): Promise<Listed> => {
-    const reply = await user.dashboard.get(`/unwatched?limit=100&${query}`);
-    expect(reply.status).toBe(200);
-    return reply.body as unknown as Listed;
+  const list = async (query = "") => {
+    const { status, body } = await user.dashboard.get(`/unwatched?limit=100&${query}`);
+    expect(status).toBe(200);
+    return body as typeof body & { addresses: Row[] };
   };
   const idOf = async (name: string): Promise<number> =>
     (await list()).addresses.find(({ email }) => email === `${name}@demo.example`)?.id ?? 0;
   const post = (path: "watch" | "ignore", body: unknown) => user.dashboard.post(`/unwatched/${path}`, body);
   const logged = async () =>
-    ((await api.get("/activity")).body.activity as { action: string; summary: string }[]).map(
-      ({ action, summary }) => `${action}: ${summary}`,
-    );
+    (await api.list("/activity")).map(({ action, summary }) => `${action}: ${summary}`);
   return { ...organization, user, list, idOf, post, logged };
 };
 
@@ -118,34 +108,32 @@ describe("listing", () => {
   });
 });
 
-describe("ignoring", () => {
-  test("addresses stay so and nothing else is kept of them, until that is taken back", async () => {
-    const { list, post, idOf, logged, user } = other;
-    const ids = [await idOf("ada"), await idOf("grace")];
-    const ignore = (ignored: boolean) => post("ignore", { ids: [...ids, ...ids], ignored });
-    for (let time = 0; time < 2; time++) {
-      expect(await ignore(true)).toMatchObject({ status: 200, body: { success: true } });
-      expect(await list()).toMatchObject({ total: 12, unwatched: 10 });
-    }
-    const { addresses, total } = await list("ignored=true");
-    expect(total).toBe(2);
-    expect(addresses.find(({ email }) => email === "ada@demo.example")).toMatchObject({
-      id: ids[0],
-      severity: null,
-      breachCount: 0,
-      breaches: [],
-      firstSeenAt: null,
-      ignored: true,
-    });
-    expect((await user.dashboard.get("/overview")).body.unwatched).toBe(10);
-
-    await ignore(false);
-    expect(await list("ignored=false")).toMatchObject({ total: 12, unwatched: 12 });
-    expect((await logged()).filter((each) => each.startsWith("unwatched"))).toEqual([
-      "unwatched.restored: Stopped ignoring 2 unwatched addresses",
-      "unwatched.ignored: Ignored 2 unwatched addresses",
-    ]);
+test("ignored addresses stay so, and nothing else is kept of them, until taken back", async () => {
+  const { list, post, idOf, logged, user } = other;
+  const ids = [await idOf("ada"), await idOf("grace")];
+  const ignore = (ignored: boolean) => post("ignore", { ids: [...ids, ...ids], ignored });
+  for (let time = 0; time < 2; time++) {
+    expect(await ignore(true)).toMatchObject({ status: 200, body: { success: true } });
+    expect(await list()).toMatchObject({ total: 12, unwatched: 10 });
+  }
+  const { addresses, total } = await list("ignored=true");
+  expect(total).toBe(2);
+  expect(addresses.find(({ email }) => email === "ada@demo.example")).toMatchObject({
+    id: ids[0],
+    severity: null,
+    breachCount: 0,
+    breaches: [],
+    firstSeenAt: null,
+    ignored: true,
   });
+  expect((await user.dashboard.get("/overview")).body.unwatched).toBe(10);
+
+  await ignore(false);
+  expect(await list("ignored=false")).toMatchObject({ total: 12, unwatched: 12 });
+  expect((await logged()).filter((each) => each.startsWith("unwatched"))).toEqual([
+    "unwatched.restored: Stopped ignoring 2 unwatched addresses",
+    "unwatched.ignored: Ignored 2 unwatched addresses",
+  ]);
 });
 
 describe("watching", () => {

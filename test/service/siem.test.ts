@@ -19,7 +19,7 @@ const scanned = async () => {
   const directory = mkdtempSync(join(tmpdir(), "feed-"));
   const keyFile = join(directory, "key");
   writeFileSync(keyFile, organization.key);
-  const { breaches } = (await organization.api.get("/breaches")).body as { breaches: { id: number }[] };
+  const breaches = await organization.api.list("/breaches");
   const ids = breaches.map(({ id }) => `finding-${id}`).sort();
   expect(ids.length).toBeGreaterThan(0);
   const cursorFile = join(directory, "cursor");

@@ -31,7 +31,7 @@ export const createTenant = async (): Promise<Tenant> => {
   const { id: team } = await admin("team create", { org, name: "Finance" });
   const email = await addBreachedEmail(organization, { teamId: team });
   const { id: scanId } = await scan(api);
-  const [finding] = (await api.get("/breaches")).body.breaches as { id: number }[];
+  const [finding] = await api.list("/breaches");
   const asked = await api.post("/breaches/acknowledgements", { filter: { breachId: unknownId } });
   await untilAcknowledged(api, asked.body.id);
   const channel = await createChannel(api, {
