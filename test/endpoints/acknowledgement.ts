@@ -24,9 +24,14 @@ export const createWithFindings = async (): Promise<Organization> => {
 export const requestMany = (api: Client, body: unknown): Promise<Reply> =>
   api.post("/breaches/acknowledgements", body);
 
+export const reopen = (api: Client, body: unknown): Promise<Reply> => api.post("/breaches/reopenings", body);
+
 /** Waits until a request has ended; gives it as the endpoint shows it. */
-export const ended = (api: Client, { body: { id } }: Reply): Promise<Reply["body"]> =>
+const endedAt = (api: Client, path: string): Promise<Reply["body"]> =>
   eventually(
-    async () => (await api.get(`/breaches/acknowledgements/${id}`)).body,
+    async () => (await api.get(path)).body,
     ({ status }) => status !== "running",
   );
+export const ended = (api: Client, { body: { id } }: Reply) =>
+  endedAt(api, `/breaches/acknowledgements/${id}`);
+export const reopened = (api: Client, { body: { id } }: Reply) => endedAt(api, `/breaches/reopenings/${id}`);

@@ -1,33 +1,35 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { admin } from "../service/admin.ts";
-import type { Client, Reply } from "../service/client.ts";
-import { eventually } from "../service/eventually.ts";
-import { createOrganization } from "../service/organization.ts";
-import { createWithFindings, ended, findingCount, findingsOf, requestMany } from "./acknowledgement.ts";
+import type { Organization } from "../service/organization.ts";
+import {
+  createWithFindings,
+  ended,
+  type Finding,
+  findingCount,
+  findingsOf,
+  reopen,
+  reopened,
+  requestMany,
+} from "./acknowledgement.ts";
 import { expectRefusal, timestamp } from "./reply.ts";
 
-const reopen = (api: Client, body: unknown): Promise<Reply> => api.post("/breaches/reopenings", body);
-
-const reopened = (api: Client, { body: { id } }: Reply): Promise<Reply["body"]> =>
-  eventually(
-    async () => (await api.get(`/breaches/reopenings/${id}`)).body,
-    ({ status }) => status !== "running",
-  );
-
-/** An organization all of whose findings are acknowledged. */
-const createAcknowledged = async () => {
-  const organization = await createWithFindings();
-  const before = await findingsOf(organization);
-  await ended(organization.api, await requestMany(organization.api, { filter: {}, reason: "Known" }));
-  return { ...organization, before };
-};
+/** The tests share it. Each begins when all of its findings are acknowledged. */
+let organization: Organization;
+let before: Finding[];
+beforeAll(async () => {
+  organization = await createWithFindings();
+  before = await findingsOf(organization);
+});
+beforeEach(async () => {
+  const { api } = organization;
+  await ended(api, await requestMany(api, { filter: {}, reason: "Known" }));
+});
 
 describe("202", () => {
   test("by a filter: findings are as before they were acknowledged, with one log entry", async () => {
-    const organization = await createAcknowledged();
-    const { api, before, domainId } = organization;
+    const { api, domainId } = organization;
     const filter = { domainId, severity: ["critical", "high", "medium", "low"] };
     expect((await reopen(api, { filter, dryRun: true })).body).toEqual({ matching: findingCount });
     const reply = await reopen(api, { filter, reason: "Too early" });
@@ -58,7 +60,7 @@ describe("202", () => {
   });
 
   test("by ids: only what is acknowledged counts, and doing it again reopens nothing", async () => {
-    const { api, before } = await createAcknowledged();
+    const { api } = organization;
     const ids = before.slice(0, 2).map(({ id }) => id);
     expect(await reopened(api, await reopen(api, { ids }))).toMatchObject({ matching: 2, reopened: 2 });
     expect(await reopened(api, await reopen(api, { ids }))).toMatchObject({ matching: 0, reopened: 0 });
@@ -69,7 +71,7 @@ describe("202", () => {
   });
 
   test("the command line reopens by severity", async () => {
-    const { id: org, api } = await createAcknowledged();
+    const { id: org, api } = organization;
     const { total } = (await api.get("/breaches?severity=high")).body;
     const done = await admin("finding reopen", { org, severity: "high", reason: "Look again" });
     expect(done).toMatchObject({ status: "completed", matching: total, reopened: total });
@@ -78,23 +80,21 @@ describe("202", () => {
   });
 });
 
-describe("refusals", () => {
-  test("404 for a request that acknowledges, and the other way round", async () => {
-    const { api } = await createWithFindings();
-    const acknowledged = await requestMany(api, { filter: {} });
-    await ended(api, acknowledged);
-    const opened = await reopen(api, { filter: {} });
-    await reopened(api, opened);
-    const paths = [`reopenings/${acknowledged.body.id}`, `acknowledgements/${opened.body.id}`];
-    for (const path of paths) expectRefusal(await api.get(`/breaches/${path}`), 404, /has this id/);
-  });
+test("404 for a request that acknowledges, and the other way round", async () => {
+  const { api } = organization;
+  const acknowledged = await requestMany(api, { filter: {} });
+  await ended(api, acknowledged);
+  const opened = await reopen(api, { filter: {} });
+  await reopened(api, opened);
+  const paths = [`reopenings/${acknowledged.body.id}`, `acknowledgements/${opened.body.id}`];
+  for (const path of paths) expectRefusal(await api.get(`/breaches/${path}`), 404, /has this id/);
+});
 
-  test("409 while findings are acknowledged: both share one slot", async () => {
-    const { id: org, api } = await createOrganization();
-    await table.put({ ...keys.acknowledgementLock(org), acknowledgementId: 1 });
-    expectRefusal(await reopen(api, { filter: {} }), 409, /acknowledged or reopened/, {
-      code: "acknowledgement_in_progress",
-    });
-    await table.remove(keys.acknowledgementLock(org));
+test("409 while findings are acknowledged: both share one slot", async () => {
+  const { id: org, api } = organization;
+  await table.put({ ...keys.acknowledgementLock(org), acknowledgementId: 1 });
+  expectRefusal(await reopen(api, { filter: {} }), 409, /acknowledged or reopened/, {
+    code: "acknowledgement_in_progress",
   });
+  await table.remove(keys.acknowledgementLock(org));
 });
