@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { fillDemo } from "./demo-data.ts";
 
 /** Ids and the API key of the demo organization. */
-export type Demo = { organizationId: number; domainId: number; keyId: number; key: string; userId: number };
+export type Demo = { organizationId: number; domainId: number; key: string; userId: number };
 
 type Settings = {
   /** Where what was made is noted. */
@@ -18,8 +18,6 @@ type Settings = {
 };
 
 type AdminSettings = Pick<Settings, "port" | "signal">;
-
-type Listed = { id: number; name?: string; label?: string; revokedAt?: string | null };
 
 type Admin = (...args: string[]) => Promise<Record<string, unknown>>;
 
@@ -37,15 +35,15 @@ export const createDemo = async (settings: Settings): Promise<Demo> => {
   const file = join(settings.directory, "demo.json");
   const admin = adminOf(settings);
   const noted = await readDemo(file);
-  if (noted !== undefined && (await isWhole(noted, admin))) return noted;
+  if (noted !== undefined && (await isWhole(noted, settings, admin))) return noted;
   const create = async (noun: string, verb: string, ...args: string[]) =>
     (await admin(noun, verb, ...args)) as { id: number; key: string };
   const { id: organizationId } = await create("org", "create", "--name", name);
   const ofOrganization = ["--org", String(organizationId)];
   const domain = await create("domain", "add", ...ofOrganization, "--name", domainName, "--verified");
-  const { id: keyId, key } = await create("key", "create", ...ofOrganization, "--label", name);
+  const { key } = await create("key", "create", ...ofOrganization, "--label", name);
   const user = await create("user", "create", ...ofOrganization, "--email", userEmail, "--name", "You");
-  const demo = { organizationId, domainId: domain.id, keyId, key, userId: user.id };
+  const demo = { organizationId, domainId: domain.id, key, userId: user.id };
   await fillDemo(key, settings);
   // Last: a start that was interrupted leaves an unfinished organization, and the next start makes another one.
   await writeFile(file, JSON.stringify(demo), { mode: 0o600 });
@@ -88,21 +86,17 @@ export const describeDemo = ({ domainId, key }: Demo, signInLink: string, url: s
   ].join("\n");
 };
 
-/** Whether the table, which may be another one by now, has the organization with its key and its user. */
-const isWhole = async ({ organizationId, keyId, userId }: Demo, admin: Admin): Promise<boolean> => {
-  const listed = async (noun: string, ...args: string[]) =>
-    (await admin(noun, "list", ...args))[`${noun === "org" ? "organization" : noun}s`] as Listed[];
-  const organizations = await listed("org");
-  if (!organizations.some((each) => each.id === organizationId && each.name === name)) return false;
-  const ofOrganization = ["--org", String(organizationId)];
-  const [users, keys] = await Promise.all([
-    listed("user", ...ofOrganization),
-    listed("key", ...ofOrganization),
-  ]);
-  return (
-    users.some(({ id }) => id === userId) &&
-    keys.some(({ id, label, revokedAt }) => id === keyId && label === name && revokedAt === null)
-  );
+/** Whether the table, which may be another one by now, has the organization of this key, and its user. */
+const isWhole = async (
+  { organizationId, key, userId }: Demo,
+  { port, signal }: AdminSettings,
+  admin: Admin,
+): Promise<boolean> => {
+  const headers = { authorization: `Bearer ${key}` };
+  const reply = await fetch(`http://127.0.0.1:${port}/api/v1/alert-configs`, { headers, signal });
+  if (reply.status === 401) return false;
+  const { users } = await admin("user", "list", "--org", String(organizationId));
+  return (users as { id: number }[]).some(({ id }) => id === userId);
 };
 
 const readDemo = async (file: string): Promise<Demo | undefined> => {
