@@ -114,7 +114,10 @@ export const readCommandLine = (
     ),
     allowedOrigins: (values["allow-origin"] ?? []).map(readOrigin),
     nameServer: values.dns === undefined ? undefined : readNameServer(values.dns),
-    hibpUrl: values["hibp-url"] === undefined ? undefined : readHibpUrl(values["hibp-url"]),
+    hibpUrl:
+      values["hibp-url"] === undefined
+        ? undefined
+        : readHttpUrl("--hibp-url", values["hibp-url"]).href.replace(/\/+$/, ""),
     breachesDirectory: readDirectory("--breaches", values.breaches),
     plan: values.plan === undefined ? undefined : readChoice("--plan", values.plan, planNames),
     dynamodb: {
@@ -202,14 +205,6 @@ const readNameServer = (value: string): string => {
     throw new Error(`--dns takes an IPv4 address and a port, such as 127.0.0.1:5353, not "${value}".`);
   }
   return value;
-};
-
-const readHibpUrl = (value: string): string => {
-  const url = readHttpUrl("--hibp-url", value);
-  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
-    throw new Error("--hibp-url takes a URL without credentials, query or fragment.");
-  }
-  return url.href.replace(/\/+$/, "");
 };
 
 const readHttpUrl = (option: string, value: string): URL => {

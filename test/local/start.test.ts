@@ -61,12 +61,6 @@ describe.concurrent("a start that can't succeed says why in one sentence and exi
       `Port ${port} is in use: stop what uses it, or choose another with --port N (0 takes a free one).\n`,
     );
   });
-
-  test("breaches that don't exist", async ({ expect }) => {
-    const { status, errors } = await runToEnd("--memory", "--port", "0", "--breaches", "/nonexistent");
-    expect(status).toBe(1);
-    expect(errors).toBe("/nonexistent/catalog.json does not exist.\n");
-  });
 });
 
 describe("a run", () => {
