@@ -1,4 +1,3 @@
-import { acknowledgementTimeoutSeconds } from "../../shared/contract/acknowledgement-timing.ts";
 import { defineQueueWorker } from "../../shared/contract/worker.ts";
 
 export const acknowledgeFindings = defineQueueWorker({
@@ -6,7 +5,7 @@ export const acknowledgeFindings = defineQueueWorker({
   impact:
     "Requests to acknowledge or reopen many findings do not finish, their organizations can make no others, and findings do not follow the severity of their breach",
   // An organization has one request at a time.
-  timeoutSeconds: acknowledgementTimeoutSeconds,
+  timeoutSeconds: 300,
   // It mostly builds and parses requests of the table, so more processor makes it faster.
   memoryMegabytes: 1024,
   recursive: true,

@@ -109,6 +109,7 @@ export type Endpoint = {
   timeoutSeconds?: number;
 };
 
+/** What a contract may leave out. */
 const defaults = {
   status: 200,
   reply: z.object({ success: z.boolean() }),
