@@ -6,7 +6,6 @@ import { type Invocation, scheduled } from "../../shared/aws/queue/consume.ts";
 import { failedRows, forEachDue, reserveSeconds } from "../../shared/aws/queue/due-rows.ts";
 import { type DueKind, type Key, organizationOf } from "../../shared/aws/table/keys.ts";
 import { silentSchedule } from "../../shared/contract/log-lines.ts";
-import { proofDaySeconds, proofLossSeconds } from "../../shared/contract/proof-timing.ts";
 import { sweepAcknowledgement } from "../../shared/findings/acknowledgements/sweep.ts";
 import * as removals from "../../shared/findings/email-removal.ts";
 import { type ProofIntervals, recheck } from "../../shared/monitoring/domains/proof.ts";
@@ -28,7 +27,7 @@ type SweepSettings = {
   silenceSeconds: number;
   /** From the beginning of an organization's deletion until its rows are deleted. */
   deletionSeconds: number;
-} & Partial<ProofIntervals>;
+} & ProofIntervals;
 
 /**
  * Continues interrupted work: scans and requests to acknowledge findings whose workers have been silent, removals
@@ -37,7 +36,6 @@ type SweepSettings = {
  */
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
   const now = new Date();
-  const { daySeconds = proofDaySeconds, lossSeconds = proofLossSeconds } = settings;
   const hasTime = () => invocation.remainingSeconds() > reserveSeconds;
   const handlers: Record<Exclude<DueKind, "DELIVERY" | "SCAN-REQUEST">, (key: Key) => Promise<unknown>> = {
     SCAN: (key) => sweepScan(key, now, invocation, settings),
@@ -47,7 +45,7 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
     "SIGN-IN-MAIL": (key) => signInMails.sendAgain(key, now),
     DELETION: (key) => deletion.resume(key, settings.deletionSeconds, hasTime),
     // The last: name servers that do not answer take time.
-    "DOMAIN-PROOF": (key) => recheck(key, { daySeconds, lossSeconds }, { tell, logger: invocation.logger }),
+    "DOMAIN-PROOF": (key) => recheck(key, settings, { tell, logger: invocation.logger }),
   };
   let failures = 0;
   for (const [kind, handle] of Object.entries(handlers)) {

@@ -11,7 +11,6 @@ import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { ownChecks } from "../../shared/monitoring/domains/own-checks.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
-import { chunksLeft } from "../../shared/scanning/email-chunks.ts";
 import { scans } from "../../shared/scanning/record.ts";
 import { recordCheck } from "../../shared/scanning/record-check.ts";
 import { start } from "../../shared/scanning/start.ts";
@@ -73,22 +72,6 @@ describe("a scan that ends before its work is done", () => {
     const rest = total - found;
     expect(await readScan(org, nextId)).toMatchObject({ status: "completed", newBreachesFound: rest });
     expect(await foundBy(org, nextId)).toBe(rest);
-  });
-
-  test("does not count an address as checked whose findings came too late", async () => {
-    const org = await createOrganization({ "late.example": 2 });
-    workers.accounts["user0@late.example"] = ["Alpha"];
-    const scanId = await startAndPlan(org);
-    const scan = await scans.get(org, scanId);
-    if (scan === undefined) throw new Error("The scan has no row");
-    // The end of the scan has closed the unfinished chunks and is about to count.
-    for (const { batch, chunk } of chunksLeft(scan)) {
-      await table.put(keys.closedChunk(org, scanId, batch, chunk));
-    }
-    await runLookUps();
-    await endEarly(org, scanId);
-    expect(await readScan(org, scanId)).toMatchObject({ status: "failed", scannedEmails: 0, totalEmails: 2 });
-    expect(await foundBy(org, scanId)).toBe(0);
   });
 
   test.each(["plan-scan", "look-up-emails"])(

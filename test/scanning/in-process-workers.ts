@@ -4,10 +4,13 @@
  */
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { invocation, logger, startQueues, takeMessages } from "../../bench/in-process.ts";
+import { sweep } from "../../functions/sweep/handler.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import type { Message, QueueName } from "../../shared/contract/messages.ts";
+import { proofDaySeconds, proofLossSeconds } from "../../shared/contract/proof-timing.ts";
+import { silenceSeconds } from "../../shared/contract/scan-timing.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { blockSize, reserve } from "../../shared/lists/blocks.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
@@ -116,6 +119,15 @@ export const runChecks = async (): Promise<void> => {
 export const runLookUps = async (seconds?: number): Promise<void> => {
   for (const message of await takeMessages("scan-lookups")) await lookUp(message, invocation(seconds));
 };
+
+/** Sweeps with the intervals of a deployed stack. */
+export const sweepNow = (): Promise<void> =>
+  sweep(invocation(), {
+    silenceSeconds,
+    deletionSeconds: 900,
+    daySeconds: proofDaySeconds,
+    lossSeconds: proofLossSeconds,
+  });
 
 /** How many addresses were looked up at HIBP so far. */
 export const lookUpCount = ({ upstream }: Workers): number =>

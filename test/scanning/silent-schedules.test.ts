@@ -1,10 +1,9 @@
 /** The sweep tells which of the other schedules do not run, by what they have left undone. */
 import { afterEach, expect, test, vi } from "vitest";
-import { sweep } from "../../functions/sweep/handler.ts";
 import { dueShard, keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { silentSchedule } from "../../shared/contract/log-lines.ts";
-import { invocation, logger, useWorkers } from "./in-process-workers.ts";
+import { logger, sweepNow, useWorkers } from "./in-process-workers.ts";
 
 useWorkers();
 
@@ -26,7 +25,7 @@ const synced = (at: string, failedAt?: string): Promise<void> =>
 /** The lines that a sweep logs as errors. */
 const errorsOfSweep = async (): Promise<unknown[][]> => {
   const error = vi.spyOn(logger, "error");
-  await sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+  await sweepNow();
   return error.mock.calls;
 };
 

@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { sweep } from "../../functions/sweep/handler.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -17,6 +16,7 @@ import {
   runLookUps,
   runPlans,
   startAndPlan,
+  sweepNow,
   takeMessages,
   useWorkers,
 } from "./in-process-workers.ts";
@@ -32,7 +32,7 @@ const sweepMilliseconds = 300_000;
 /** Moves the clock on and sweeps. */
 const sweepAfter = async (milliseconds = sweepMilliseconds): Promise<void> => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds });
-  await sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
+  await sweepNow();
 };
 
 test("a scan whose message waits in its queue for long gets few messages and goes on", async () => {

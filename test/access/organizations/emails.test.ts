@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { sweep } from "../../../functions/sweep/handler.ts";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import { withTimeOf } from "../../../shared/aws/table/patience.ts";
@@ -12,11 +11,11 @@ import * as emails from "../../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import {
   createOrganization,
-  invocation,
   onTableRequest,
   readScan,
   runChecks,
   startAndPlan,
+  sweepNow,
   useWorkers,
 } from "../../scanning/in-process-workers.ts";
 
@@ -66,12 +65,11 @@ describe("removing an e-mail with many findings", () => {
     expect(counted).toBeGreaterThan(0);
     expect(counted).toBeLessThan(100);
 
-    const settings = { silenceSeconds: 60, deletionSeconds: 900 };
-    await sweep(invocation(), settings);
+    await sweepNow();
     // The sweep leaves the removal alone until `dueAt`, since the request may still be at work.
     expect((await left(org)).counted).toBe(counted);
     await table.update(keys.removal(org, id), { set: { dueAt: new Date().toISOString() } });
-    await sweep(invocation(), settings);
+    await sweepNow();
     await expectRemoved(org, id);
   });
 });

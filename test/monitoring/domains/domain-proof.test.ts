@@ -1,6 +1,5 @@
 import dns from "node:dns/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { sweep } from "../../../functions/sweep/handler.ts";
 import type { Actor } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
 import * as configure from "../../../shared/alerting/channels/configure.ts";
@@ -15,7 +14,7 @@ import { check } from "../../../shared/monitoring/domains/proof.ts";
 import { provenDomain, recordOf } from "../../../shared/monitoring/domains/proof-record.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
 import { type Answer, type NameServer, startNameServer } from "../../alerting/name-server.ts";
-import { createOrganization, invocation, logger, useWorkers } from "../../scanning/in-process-workers.ts";
+import { createOrganization, logger, sweepNow, useWorkers } from "../../scanning/in-process-workers.ts";
 
 useWorkers();
 
@@ -77,7 +76,6 @@ const pass = async ({ org, domain }: Added, milliseconds: number) => {
     },
   });
 };
-const sweepNow = () => sweep(invocation(), { silenceSeconds: 60, deletionSeconds: 900 });
 
 describe("the record of a domain", () => {
   test("is looked up for rows of domains alone, whatever another row is due for", async () => {
