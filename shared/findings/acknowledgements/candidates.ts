@@ -17,7 +17,7 @@ export type Window = { candidates: Candidate[]; upTo: number };
 /** Reads the next candidates behind a cursor; undefined when there are no more. */
 export type Reader = (cursor: number) => Promise<Window | undefined>;
 
-/** Ids that are read in one request. */
+/** Ids that are read at the same time. */
 const idsPerRead = 100;
 
 const attributes = [
@@ -53,12 +53,8 @@ const byIds =
     const some = ids.filter((id) => id > cursor).slice(0, idsPerRead);
     const upTo = some.at(-1);
     if (upTo === undefined) return undefined;
-    const rows = await table.getManyWire(
-      some.map((id) => findings.key(org, id)),
-      { project: attributes },
-    );
-    const candidates = rows.map((row) => table.fromWire<Candidate>(row));
-    return { candidates: candidates.sort((one, other) => one.id - other.id), upTo };
+    const rows = await findings.getMany(org, some);
+    return { candidates: rows.filter((row) => row !== undefined), upTo };
   };
 
 /**

@@ -8,7 +8,7 @@ import { acknowledgementRenewalSeconds } from "../../contract/acknowledgement-ti
 import type { Message } from "../../contract/messages.ts";
 import * as notes from "../../lists/notes.ts";
 import { firstBatch, writeBatch } from "./batch.ts";
-import { readerOf, type Window } from "./candidates.ts";
+import { readerOf } from "./candidates.ts";
 import { end, toldNameOf } from "./end.ts";
 import { follow } from "./follow.ts";
 import {
@@ -45,13 +45,12 @@ export const work = async (
   if (organization === undefined || organization.deleting === true) return;
 
   const hasTime = (): boolean => remainingSeconds() > reserveSeconds;
-  const job = new Job(org, row, lock, hasTime);
-  const outcome = await job.run();
+  const { outcome, lock: last } = await changeAll(org, row, lock, hasTime);
   if (outcome === "stopped") {
     await queue.send("acknowledgements", { organizationId: org, acknowledgementId: id });
   } else if (outcome === "done") {
-    const notice = await noticeOf(org, row, job.lock, tellRisen);
-    if (!(await end(org, row, job.lock, "completed", logger, notice))) return;
+    const notice = await noticeOf(org, row, last, tellRisen);
+    if (!(await end(org, row, last, "completed", logger, notice))) return;
     if (row.follows !== undefined && (await follow(org, row.follows.breachId))) return;
     // The findings that are left in a group are rare now.
     await notes.renew(org, ["FINDING"], hasTime, logger);
@@ -78,80 +77,56 @@ const noticeOf = async (
   return tellRisen(org, { breachId, from, level, people: matching, reopened: lock.acknowledged });
 };
 
-/** "stopped": the time is up; "overtaken": another worker has gone on, or the request has ended. */
-type Outcome = "done" | "stopped" | "overtaken";
+/** "stopped": the time is up; "overtaken": another worker has gone on, or the request has ended. `lock`: as it was last written. */
+type Result = { outcome: "done" | "stopped" | "overtaken"; lock: AcknowledgementLock };
 
-class Job {
-  readonly #org: number;
-  readonly #row: AcknowledgementRow;
-  readonly #hasTime: () => boolean;
-  /** As it was last read or written. */
-  lock: AcknowledgementLock;
+/** Changes the findings behind the cursor, one batch after another. */
+const changeAll = async (
+  org: number,
+  row: AcknowledgementRow,
+  found: AcknowledgementLock,
+  hasTime: () => boolean,
+): Promise<Result> => {
+  let lock = found;
   /** Findings with ids up to this are done, also when the lock does not say so yet. */
-  #cursor: number;
+  let { cursor } = lock;
   /** E-mails that are being removed: their findings are left to the removal. */
-  readonly #removed = new Set<number>();
-  #maximumBatch = Number.POSITIVE_INFINITY;
-  #changes = 0;
-
-  constructor(org: number, row: AcknowledgementRow, lock: AcknowledgementLock, hasTime: () => boolean) {
-    this.#org = org;
-    this.#row = row;
-    this.#hasTime = hasTime;
-    this.lock = lock;
-    this.#cursor = lock.cursor;
-  }
-
-  async run(): Promise<Outcome> {
-    const read = await readerOf(this.#org, this.#row);
-    for (let window = await read(this.#cursor); window !== undefined; window = await read(this.#cursor)) {
-      const outcome = await this.#change(window);
-      if (outcome !== "done") return outcome;
-    }
-    return "done";
-  }
-
-  /** Changes the findings of a window, or those before the first that has changed since it was read. */
-  async #change({ candidates, upTo }: Window): Promise<Outcome> {
-    let left = candidates.filter(({ emailId }) => !this.#removed.has(emailId));
-    while (left.length > 0) {
-      if (!this.#hasTime()) return this.#stop();
-      const batch = firstBatch(this.#org, this.#row, this.lock, left, this.#maximumBatch);
-      left = left.slice(batch.length);
-      const last = left.length === 0 ? upTo : (batch.at(-1)?.id ?? upTo);
-      const result = await writeBatch(this.#org, this.#row, this.lock, batch, last);
-      if (result.outcome === "overtaken") return "overtaken";
-      if (result.outcome === "changed") {
-        if (++this.#changes > maximumChanges) {
-          throw new Error("Findings kept changing while a request changed them");
-        }
-        for (const emailId of result.removed) this.#removed.add(emailId);
-        this.#maximumBatch = Math.max(1, Math.floor(batch.length / 2));
-        return "done";
-      }
-      this.lock = result.lock;
-      this.#cursor = last;
-      this.#changes = 0;
-      this.#maximumBatch = Number.POSITIVE_INFINITY;
-    }
-    this.#cursor = upTo;
-    if (!this.#hasTime()) return this.#stop();
-    const silentMilliseconds = Date.now() - Date.parse(this.lock.dueAt);
-    if (silentMilliseconds < 1000 * acknowledgementRenewalSeconds) return "done";
-    return (await this.#save()) ? "done" : "overtaken";
-  }
-
-  async #stop(): Promise<Outcome> {
-    return (await this.#save()) ? "stopped" : "overtaken";
-  }
-
-  /** Writes the cursor where nothing else did for a while. False when another worker has gone on. */
-  async #save(): Promise<boolean> {
-    const set = progress(this.#cursor, this.lock.acknowledged);
-    const { written } = await table.attempt(
-      table.update(lockKeyOf(this.#org, purposeOf(this.#row)), { set, if: isAsRead(this.lock) }),
-    );
-    if (written) this.lock = { ...this.lock, ...set };
+  const removed = new Set<number>();
+  let maximumBatch = Number.POSITIVE_INFINITY;
+  let changes = 0;
+  const save = async (): Promise<boolean> => {
+    const set = progress(cursor, lock.acknowledged);
+    const key = lockKeyOf(org, purposeOf(row));
+    const { written } = await table.attempt(table.update(key, { set, if: isAsRead(lock) }));
+    if (written) lock = { ...lock, ...set };
     return written;
+  };
+  const read = await readerOf(org, row);
+  for (let window = await read(cursor); window !== undefined; window = await read(cursor)) {
+    let left = window.candidates.filter(({ emailId }) => !removed.has(emailId));
+    do {
+      if (!hasTime()) return { outcome: (await save()) ? "stopped" : "overtaken", lock };
+      const batch = firstBatch(org, row, lock, left, maximumBatch);
+      left = left.slice(batch.length);
+      const upTo = left.length === 0 ? window.upTo : (batch.at(-1)?.id ?? window.upTo);
+      const result = batch.length === 0 ? undefined : await writeBatch(org, row, lock, batch, upTo);
+      if (result?.outcome === "overtaken") return { outcome: "overtaken", lock };
+      if (result?.outcome === "changed") {
+        if (++changes > maximumChanges)
+          throw new Error("Findings kept changing while a request changed them");
+        for (const emailId of result.removed) removed.add(emailId);
+        maximumBatch = Math.max(1, Math.floor(batch.length / 2));
+        // The window is read again.
+        break;
+      }
+      cursor = upTo;
+      if (result === undefined) continue;
+      lock = result.lock;
+      changes = 0;
+      maximumBatch = Number.POSITIVE_INFINITY;
+    } while (left.length > 0);
+    const isSilent = Date.now() - Date.parse(lock.dueAt) >= 1000 * acknowledgementRenewalSeconds;
+    if (isSilent && !(await save())) return { outcome: "overtaken", lock };
   }
-}
+  return { outcome: "done", lock };
+};
