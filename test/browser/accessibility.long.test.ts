@@ -28,7 +28,7 @@ const createFull = async (): Promise<number> => {
   };
   expect(await api.post("/alert-configs", channel)).toMatchObject({ status: 201 });
   await scan(api);
-  const { breaches } = (await api.get("/breaches")).body as { breaches: { id: number }[] };
+  const breaches = await api.list("/breaches");
   expect((await api.post("/breaches/acknowledge", { id: breaches.at(-1)?.id })).status).toBe(200);
   return org;
 };

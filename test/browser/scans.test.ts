@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { numberedAddresses } from "../endpoints/emails.ts";
 import { writeAddresses } from "../service/addresses-file.ts";
 import { admin } from "../service/admin.ts";
@@ -9,31 +9,29 @@ import { go, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
-describe("Scans", () => {
-  test("the keyboard starts a scan; its progress is shown to its end, if slowly", async () => {
-    const organization = await createOrganization();
-    const addresses = [...numberedAddresses(59), "ada@demo.example"];
-    await admin("email import", { org: organization.id, file: await writeAddresses(addresses) });
-    const { page } = await signInTo(organization);
-    // An answer takes longer than the page waits until it asks again.
-    await page.route("**/api/v1/scans?*", async (route) => {
-      const response = await route.fetch();
-      await setTimeout(5_500);
-      await route.fulfill({ response }).catch(() => {});
-    });
-    await go(page, "Scans");
-    await page.getByText("No scan has run yet.").waitFor();
-    await press(page, "Start scan");
-    // At the same moment: the scan may end at the next.
-    await page.locator("main:has(progress) button[aria-disabled=true]", { hasText: "Start scan" }).waitFor();
-
-    const row = page.getByRole("row").filter({ hasText: "Started by hand" });
-    await row.getByText("Completed", { exact: true }).waitFor();
-    await row.getByText("All 60").waitFor();
-    expect(await row.getByText("in less than a minute").count()).toBe(0);
-    const { scans } = (await organization.api.get("/scans")).body as { scans: Record<string, unknown>[] };
-    expect(scans).toMatchObject([{ status: "completed", totalEmails: 60, scannedEmails: 60 }]);
-    const found = row.getByRole("link", { name: String(scans[0]?.newBreachesFound), exact: true });
-    expect(await found.getAttribute("href")).toContain(`/findings?scanId=${scans[0]?.id}`);
+test("the keyboard starts a scan; its progress is shown to its end, if slowly", async () => {
+  const organization = await createOrganization();
+  const addresses = [...numberedAddresses(59), "ada@demo.example"];
+  await admin("email import", { org: organization.id, file: await writeAddresses(addresses) });
+  const { page } = await signInTo(organization);
+  // An answer takes longer than the page waits until it asks again.
+  await page.route("**/api/v1/scans?*", async (route) => {
+    const response = await route.fetch();
+    await setTimeout(5_500);
+    await route.fulfill({ response }).catch(() => {});
   });
+  await go(page, "Scans");
+  await page.getByText("No scan has run yet.").waitFor();
+  await press(page, "Start scan");
+  // At the same moment: the scan may end at the next.
+  await page.locator("main:has(progress) button[aria-disabled=true]", { hasText: "Start scan" }).waitFor();
+
+  const row = page.getByRole("row").filter({ hasText: "Started by hand" });
+  await row.getByText("Completed", { exact: true }).waitFor();
+  await row.getByText("All 60").waitFor();
+  expect(await row.getByText("in less than a minute").count()).toBe(0);
+  const scans = await organization.api.list("/scans");
+  expect(scans).toMatchObject([{ status: "completed", totalEmails: 60, scannedEmails: 60 }]);
+  const found = row.getByRole("link", { name: String(scans[0]?.newBreachesFound), exact: true });
+  expect(await found.getAttribute("href")).toContain(`/findings?scanId=${scans[0]?.id}`);
 });

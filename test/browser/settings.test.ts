@@ -30,7 +30,7 @@ test("an edit leaves alone what somebody else has changed meanwhile", async () =
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog.waitFor({ state: "detached" });
   const { dashboard: admin } = await createSession(organization.id, user);
-  const { members } = (await admin.get("/members")).body as { members: { id: number }[] };
+  const members = await admin.list("/members");
   expect(members.find(({ id }) => id === userId)).toMatchObject({ name: "Grace", role: "member" });
 });
 

@@ -115,45 +115,43 @@ test("what is gone is not asked for again; who is asked to try again is asked on
   expect((await page.getByRole("alert").innerText()).match(/try again/gi)).toHaveLength(2);
 });
 
-describe("no network", () => {
-  test("a dialog keeps what was typed; a page says what to do and loads again", async () => {
-    const { api, id } = await createOrganization();
-    const opened = await signInTo({ id });
-    const { page, watch } = opened;
-    const { dialog, submit } = await addAda(opened);
-    await hasAllPages(page);
-    watch.expect(
-      "ERR_INTERNET_DISCONNECTED /api/app/icon.svg",
-      "ERR_INTERNET_DISCONNECTED /api/v1/emails",
-      "ERR_INTERNET_DISCONNECTED /api/dashboard/domains",
-      "ERR_INTERNET_DISCONNECTED /api/dashboard/findings",
-      "ERR_INTERNET_DISCONNECTED /api/dashboard/session",
-    );
-    await page.context().setOffline(true);
-    await submit.click();
-    await dialog.getByText("The service cannot be reached. Check your connection, and try again.").waitFor();
-    expect(await dialog.getByLabel("Owner").inputValue()).toBe("Ada Lovelace");
-    await page.context().setOffline(false);
-    await submit.click();
-    await dialog.waitFor({ state: "detached" });
-    expect((await api.get("/emails")).body.total).toBe(1);
+test("without a network a dialog keeps what was typed; a page says it, and loads again", async () => {
+  const { api, id } = await createOrganization();
+  const opened = await signInTo({ id });
+  const { page, watch } = opened;
+  const { dialog, submit } = await addAda(opened);
+  await hasAllPages(page);
+  watch.expect(
+    "ERR_INTERNET_DISCONNECTED /api/app/icon.svg",
+    "ERR_INTERNET_DISCONNECTED /api/v1/emails",
+    "ERR_INTERNET_DISCONNECTED /api/dashboard/domains",
+    "ERR_INTERNET_DISCONNECTED /api/dashboard/findings",
+    "ERR_INTERNET_DISCONNECTED /api/dashboard/session",
+  );
+  await page.context().setOffline(true);
+  await submit.click();
+  await dialog.getByText("The service cannot be reached. Check your connection, and try again.").waitFor();
+  expect(await dialog.getByLabel("Owner").inputValue()).toBe("Ada Lovelace");
+  await page.context().setOffline(false);
+  await submit.click();
+  await dialog.waitFor({ state: "detached" });
+  expect((await api.get("/emails")).body.total).toBe(1);
 
-    await page.context().setOffline(true);
-    await page.getByRole("link", { name: "Findings", exact: true }).click();
-    await page.getByRole("alert").filter({ hasText: "Check your connection" }).waitFor();
-    await page.context().setOffline(false);
-    await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByText("There are no findings.").waitFor();
-    await go(page, "E-mails");
+  await page.context().setOffline(true);
+  await page.getByRole("link", { name: "Findings", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "Check your connection" }).waitFor();
+  await page.context().setOffline(false);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("There are no findings.").waitFor();
+  await go(page, "E-mails");
 
-    await page.context().setOffline(true);
-    const signOut = page.getByRole("button", { name: "Sign out" });
-    await signOut.click();
-    await page.getByRole("banner").getByText("Check your connection").waitFor();
-    // The button itself is the way to try again.
-    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
-    await page.context().setOffline(false);
-    await signOut.click();
-    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
-  });
+  await page.context().setOffline(true);
+  const signOut = page.getByRole("button", { name: "Sign out" });
+  await signOut.click();
+  await page.getByRole("banner").getByText("Check your connection").waitFor();
+  // The button itself is the way to try again.
+  expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+  await page.context().setOffline(false);
+  await signOut.click();
+  await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { addEmail } from "../endpoints/emails.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
@@ -7,40 +7,38 @@ import { isLoaded, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
-describe("In breaches, not watched", () => {
-  test("Domains counts them; the keyboard ignores one, and watches one at a shown price", async () => {
-    const { api, domainId, ...organization } = await createOrganization();
-    await addEmail(api, domainId, "grace@demo.example");
-    await scan(api);
-    const { page } = await signInTo(organization);
-    await follow(page, "Domains");
-    const counted = page.getByRole("link", { name: /^In breaches, not watched: \d+$/ });
-    await press(page, await counted.innerText());
-    await page.getByRole("heading", { level: 1, name: "In breaches, not watched" }).waitFor();
-    await isLoaded(page);
-    const select = async () => {
-      for (const key of ["j", "x"]) await page.keyboard.press(key);
-      await page.getByText("1 selected").waitFor();
-      return page.getByRole("rowheader").first().innerText();
-    };
-    const ignored = await select();
-    const row = page.getByRole("rowheader", { name: ignored });
-    await press(page, "Ignore");
-    await page.getByText("Ignored 1 address.").waitFor();
-    await row.waitFor({ state: "detached" });
-    await page.getByLabel("State").selectOption("Ignored");
-    await row.waitFor();
-    await page.getByLabel("State").selectOption("To decide");
-    await row.waitFor({ state: "detached" });
+test("Domains counts the unwatched; the keyboard ignores one, watches one at a price", async () => {
+  const { api, domainId, ...organization } = await createOrganization();
+  await addEmail(api, domainId, "grace@demo.example");
+  await scan(api);
+  const { page } = await signInTo(organization);
+  await follow(page, "Domains");
+  const counted = page.getByRole("link", { name: /^In breaches, not watched: \d+$/ });
+  await press(page, await counted.innerText());
+  await page.getByRole("heading", { level: 1, name: "In breaches, not watched" }).waitFor();
+  await isLoaded(page);
+  const select = async () => {
+    for (const key of ["j", "x"]) await page.keyboard.press(key);
+    await page.getByText("1 selected").waitFor();
+    return page.getByRole("rowheader").first().innerText();
+  };
+  const ignored = await select();
+  const row = page.getByRole("rowheader", { name: ignored });
+  await press(page, "Ignore");
+  await page.getByText("Ignored 1 address.").waitFor();
+  await row.waitFor({ state: "detached" });
+  await page.getByLabel("State").selectOption("Ignored");
+  await row.waitFor();
+  await page.getByLabel("State").selectOption("To decide");
+  await row.waitFor({ state: "detached" });
 
-    const watched = await select();
-    await press(page, "Watch");
-    const dialog = page.getByRole("dialog", { name: "Watch 1 address" });
-    await dialog.getByText("2 addresses are watched").waitFor();
-    await press(page, "Watch");
-    await page.getByText("Added 1 address. Findings follow with the next scan.").waitFor();
-    await page.getByRole("rowheader", { name: watched }).waitFor({ state: "detached" });
-    const { emails } = (await api.get("/emails")).body;
-    expect((emails as { email: string }[]).map(({ email }) => email)).toContain(watched);
-  });
+  const watched = await select();
+  await press(page, "Watch");
+  const dialog = page.getByRole("dialog", { name: "Watch 1 address" });
+  await dialog.getByText("2 addresses are watched").waitFor();
+  await press(page, "Watch");
+  await page.getByText("Added 1 address. Findings follow with the next scan.").waitFor();
+  await page.getByRole("rowheader", { name: watched }).waitFor({ state: "detached" });
+  const { emails } = (await api.get("/emails")).body;
+  expect((emails as { email: string }[]).map(({ email }) => email)).toContain(watched);
 });

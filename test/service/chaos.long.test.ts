@@ -35,7 +35,7 @@ const expected = Object.entries(accounts).flatMap(([address, names]) =>
 type Listed = { status: string; newBreachesFound: number };
 const latestScan = async (api: Client): Promise<Listed | undefined> => {
   try {
-    return ((await api.get("/scans?limit=1")).body.scans as Listed[] | undefined)?.[0];
+    return (await api.list("/scans?limit=1"))?.[0];
   } catch {
     // The service is being killed, so that it does not answer.
     return undefined;

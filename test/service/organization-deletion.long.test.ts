@@ -84,7 +84,7 @@ const createWithEverything = async (name: string): Promise<Everything> => {
     expect((await api.post("/emails", body)).status).toBe(201);
   }
   expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 6 });
-  const { breaches } = (await api.get("/breaches")).body as { breaches: { id: number; emailId: number }[] };
+  const breaches = await api.list("/breaches");
   await browser.post("/breaches/acknowledge", { id: breaches[0]?.id, reason: `${name} reason` });
   await api.delete(`/emails?id=${breaches.at(-1)?.emailId}`);
   return { org, api, browser };

@@ -53,7 +53,7 @@ const fill = async (): Promise<Organization> => {
   const whole = { ...options, grouping: "address", tellOwners: false };
   expect((await v1.put(`/alert-configs/${channelId}/options`, whole)).status).toBe(200);
   await scan(v1);
-  const { breaches } = (await v1.get("/breaches")).body as { breaches: { id: number }[] };
+  const breaches = await v1.list("/breaches");
   for (const { id } of breaches) await v1.post("/breaches/acknowledge", { id, reason: `asked ${address}` });
   // Workers change no row any more.
   await untilDelivered(org);
@@ -110,68 +110,66 @@ describe("a mention of an address", () => {
   });
 });
 
-describe("org export", () => {
-  test("writes every member of every list, and no secret, into a file for its owner", async () => {
-    const { id: org, key } = organization;
-    const file = join(await mkdtemp(join(tmpdir(), "export-")), "acme.jsonl");
-    const result = await admin("org export", { org, file });
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const text = await readFile(file, "utf8");
-    const lines = text
-      .trimEnd()
-      .split("\n")
-      .map((each) => JSON.parse(each) as Item & { kind: string });
-    const counts = Object.fromEntries(
-      [...Map.groupBy(lines, ({ kind }) => kind)].map(([kind, some]) => [kind, some.length]),
-    );
-    expect(result).toEqual({ file, lines: counts });
-    const { checked } = await admin("check", { org });
-    const { emails, findings, activity, deliveries } = checked as Record<string, { rows: number }>;
-    expect(counts).toMatchObject({
-      organization: 1,
-      email: emails?.rows,
-      finding: findings?.rows,
-      activity: activity?.rows,
-      delivery: deliveries?.rows,
-      alert_channel: 3,
-      user: 2,
-      // All other addresses of the built-in breaches.
-      unwatched_address: 11,
-    });
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        {
-          kind: "unwatched_address",
-          id: expect.any(Number),
-          createdAt: expect.any(String),
-          email: expect.stringMatching(/@demo\.example$/),
-          domainId: organization.domainId,
-          isIgnored: false,
-          level: expect.any(Number),
-          breachCount: expect.any(Number),
-          worst: expect.any(Array),
-          firstSeenAt: expect.any(String),
-        },
-        expect.objectContaining({ kind: "alert_channel", isEnabled: true, ...options }),
-        expect.objectContaining({ kind: "email", email: address, isActive: true }),
-      ]),
-    );
-    const hashes = (await rowsOf(org))
-      .filter(({ pk }) => /#(KEY|SESSION)$/.test(String(pk)))
-      .map(({ sk }) => String(sk).split("#").at(-1) as string);
-    expect(hashes.length).toBeGreaterThan(2);
-    for (const hidden of [secret, key, "/personal-data-", `ORG#${org}`, ...hashes]) {
-      expect(text).not.toContain(hidden);
-    }
-    await expect(admin("org export", { org, file })).rejects.toThrow(/cannot be created/);
-
-    // The end of the last line does not fit.
-    const blocks = Math.floor((text.length - 1) / 512);
-    const { port } = new URL(service.apiUrl);
-    const command = `ulimit -f ${blocks}; exec node bin/admin.ts org export --org ${org} --file ${file}.cut --port ${port}`;
-    const { status, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
-    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("EFBIG") });
+test("org export writes all members of all lists, and no secret, into an owner's file", async () => {
+  const { id: org, key } = organization;
+  const file = join(await mkdtemp(join(tmpdir(), "export-")), "acme.jsonl");
+  const result = await admin("org export", { org, file });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const text = await readFile(file, "utf8");
+  const lines = text
+    .trimEnd()
+    .split("\n")
+    .map((each) => JSON.parse(each) as Item & { kind: string });
+  const counts = Object.fromEntries(
+    [...Map.groupBy(lines, ({ kind }) => kind)].map(([kind, some]) => [kind, some.length]),
+  );
+  expect(result).toEqual({ file, lines: counts });
+  const { checked } = await admin("check", { org });
+  const { emails, findings, activity, deliveries } = checked as Record<string, { rows: number }>;
+  expect(counts).toMatchObject({
+    organization: 1,
+    email: emails?.rows,
+    finding: findings?.rows,
+    activity: activity?.rows,
+    delivery: deliveries?.rows,
+    alert_channel: 3,
+    user: 2,
+    // All other addresses of the built-in breaches.
+    unwatched_address: 11,
   });
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      {
+        kind: "unwatched_address",
+        id: expect.any(Number),
+        createdAt: expect.any(String),
+        email: expect.stringMatching(/@demo\.example$/),
+        domainId: organization.domainId,
+        isIgnored: false,
+        level: expect.any(Number),
+        breachCount: expect.any(Number),
+        worst: expect.any(Array),
+        firstSeenAt: expect.any(String),
+      },
+      expect.objectContaining({ kind: "alert_channel", isEnabled: true, ...options }),
+      expect.objectContaining({ kind: "email", email: address, isActive: true }),
+    ]),
+  );
+  const hashes = (await rowsOf(org))
+    .filter(({ pk }) => /#(KEY|SESSION)$/.test(String(pk)))
+    .map(({ sk }) => String(sk).split("#").at(-1) as string);
+  expect(hashes.length).toBeGreaterThan(2);
+  for (const hidden of [secret, key, "/personal-data-", `ORG#${org}`, ...hashes]) {
+    expect(text).not.toContain(hidden);
+  }
+  await expect(admin("org export", { org, file })).rejects.toThrow(/cannot be created/);
+
+  // The end of the last line does not fit.
+  const blocks = Math.floor((text.length - 1) / 512);
+  const { port } = new URL(service.apiUrl);
+  const command = `ulimit -f ${blocks}; exec node bin/admin.ts org export --org ${org} --file ${file}.cut --port ${port}`;
+  const { status, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("EFBIG") });
 });
 
 /** Rows by which others are found, and what the export calls some kinds of rows. */
@@ -233,7 +231,7 @@ describe("erase", () => {
       expect(page.filter(({ pk, sk, ...rest }) => isIn(rest) || isIn(pk.split("#")) || isIn(sk))).toEqual([]);
     }
     for (const { id: org, api } of [organization, other]) {
-      const { emails } = (await api.get("/emails")).body as { emails: { email: string }[] };
+      const emails = await api.list("/emails");
       expect(emails.map(({ email }) => email).sort()).toEqual([`not.${address}`, "other@demo.example"]);
       expect(await find(org, "donald", { limit: 10, offset: 0 })).toEqual({ emails: [], total: 0 });
       expect((await admin("channel list", { org })).channels).toMatchObject([

@@ -31,9 +31,9 @@ test.each([
     const channel = { channel: "email", config: { recipients: [email] } };
     expect((await api.post("/alert-configs", channel)).status).toBe(201);
     expect((await api.post("/scans")).status).toBe(201);
-    const latest = async () => ((await api.get("/scans")).body.scans as { status: string }[])[0];
+    const latest = async () => (await api.list("/scans"))[0];
     await eventually(latest, (scan) => scan?.status === "completed", 200);
-    const [finding] = (await api.get("/breaches")).body.breaches as { id: number }[];
+    const [finding] = await api.list("/breaches");
     expect((await api.post("/breaches/acknowledge", { id: finding?.id })).status).toBe(200);
   } finally {
     await service.stop();
