@@ -49,7 +49,7 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
   };
   let failures = 0;
   for (const [kind, handle] of Object.entries(handlers)) {
-    const before = kind === "DOMAIN-PROOF" ? new Date(now.getTime() - 1_000 * daySeconds) : now;
+    const before = kind === "DOMAIN-PROOF" ? new Date(now.getTime() - 1_000 * settings.daySeconds) : now;
     failures += await forEachDue(kind as DueKind, before, invocation, handle);
   }
   await watchSchedules(invocation);
