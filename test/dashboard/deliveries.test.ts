@@ -8,14 +8,14 @@ import * as table from "../../shared/aws/table/table.ts";
 import { expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
 import { addWebhook } from "../service/add-webhook.ts";
 import { addBreachedEmail, createChannel, inboxOf } from "../service/alert-channels.ts";
+import type { Row } from "../service/client.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
 import { type Received, waitForRequests } from "../service/receiver.ts";
 import { scan } from "../service/scan.ts";
 import { signedIn } from "./signed-in.ts";
 
-type Delivery = { id: number; status: string; title: string; attempts: number; failedAttempts: number };
-type Listed = { channel: unknown; deliveries: Delivery[]; total: number };
+type Listed = { channel: unknown; deliveries: Row[]; total: number };
 
 beforeAll(() => vi.stubEnv("OUTBOUND_ALLOWED_ORIGINS", new URL(inject("receiverUrl")).origin));
 afterAll(() => vi.unstubAllEnvs());
@@ -47,15 +47,15 @@ const create = async () => {
     sendTest: (channel: number) => dashboard.post(`/alert-configs/${channel}/test`),
     redeliver: (channel: number, id: number) => dashboard.post(`${at(channel, id)}/redeliver`),
     /** Waits until the newest delivery of a channel is as described. */
-    until: (channel: number, isThere: (newest: Delivery) => boolean) =>
+    until: (channel: number, isThere: (newest: Row) => boolean) =>
       eventually(
         async () => (await list(channel)).deliveries[0],
         (newest) => newest !== undefined && isThere(newest),
-      ) as Promise<Delivery>,
+      ),
   };
 };
 
-const isDelivered = ({ status }: Delivery): boolean => status === "delivered";
+const isDelivered = ({ status }: Row): boolean => status === "delivered";
 
 describe("the list", () => {
   test("has those of the channel alone, newest first, by status and page, with totals", async () => {
@@ -98,8 +98,7 @@ describe("the list", () => {
     // Between attempts, because one that is under way waits for nothing.
     const retrying = await eventually(
       () => list(failing, "?status=retrying"),
-      ({ deliveries: [only] }) =>
-        only !== undefined && (only as { waitsFor?: object | null }).waitsFor !== null,
+      ({ deliveries: [only] }) => only !== undefined && only.waitsFor !== null,
     );
     expect(retrying.deliveries).toMatchObject([
       {
@@ -119,7 +118,7 @@ describe("the list", () => {
     const id = await sendWaiting(channel);
     const waiting = await eventually(
       () => list(channel),
-      ({ deliveries: [only] }) => (only as { waitsFor?: object | null }).waitsFor !== null,
+      ({ deliveries: [only] }) => only.waitsFor !== null,
     );
     const waitsFor = { reason: "channel was disabled", until: timestamp };
     expect(waiting.deliveries).toMatchObject([
@@ -129,68 +128,64 @@ describe("the list", () => {
   });
 });
 
-describe("one delivery", () => {
-  test("shows what was sent: by webhooks and Slack byte by byte, an e-mail as text", async () => {
-    const { api, inbox, list, get, until, ...organization } = await create();
-    const secret = "a secret of the receiver";
-    const webhook = { url: inbox("webhook"), secret };
-    const channels = {
-      webhook: await createChannel(api, { channel: "webhook", config: webhook }),
-      slack: await createChannel(api, { channel: "slack", config: { webhookUrl: inbox("slack") } }),
-      email: await createChannel(api, { channel: "email", config: { recipients: ["soc@acme.example"] } }),
-    };
-    await addBreachedEmail({ api, ...organization }, { ownerName: "Ada Lovelace" });
-    await scan(api);
-    /** The oldest: new breaches come before the end of their scan. */
-    const oldest = async (channel: number): Promise<Delivery> => {
-      await until(channel, isDelivered);
-      return (await list(channel)).deliveries.at(-1) as Delivery;
-    };
-    const found = (await api.get("/breaches")).body.breaches as { breach: { title: string } }[];
-    for (const kind of ["webhook", "slack"] as const) {
-      const [received] = (await waitForRequests(inbox(kind), 1)) as [Received];
-      const entry = await oldest(channels[kind]);
-      // Nobody's address is in a title.
-      expect(found.map(({ breach }) => `${breach.title} and 2 more: 1 person`)).toContain(entry.title);
-      const { status, body } = await get(channels[kind], entry.id);
-      const { payload, unreached, ...rest } = body;
-      expect([status, unreached]).toEqual([200, []]);
-      expect(rest).toEqual(entry);
-      expect(payload).toBe(String(received.body));
-      for (const { breach } of found) expect(payload).toContain(breach.title);
-      expect(rest).toMatchObject({ lastResponse: { status: 204, body: "" }, waitsFor: null });
-      for (const hidden of [secret, received.headers["x-service-signature"] ?? secret, inbox(kind)])
-        expect(JSON.stringify(body)).not.toContain(hidden);
-    }
-    const { body } = await get(channels.email, (await oldest(channels.email)).id);
-    expect(body).toMatchObject({ lastResponse: null, lastAttemptAt: timestamp });
-    expect(body.payload).toMatch(/^Subject: .+\n\n/);
-    expect(body.payload).toContain("ada@demo.example");
-    expect(body.payload).toContain("Owner: Ada Lovelace");
-    expect(body.payload).not.toMatch(/Unsubscribe|recipient#/);
-  });
+test("a delivery shows what was sent: by webhook and Slack byte by byte, mail as text", async () => {
+  const { api, inbox, list, get, until, ...organization } = await create();
+  const secret = "a secret of the receiver";
+  const webhook = { url: inbox("webhook"), secret };
+  const channels = {
+    webhook: await createChannel(api, { channel: "webhook", config: webhook }),
+    slack: await createChannel(api, { channel: "slack", config: { webhookUrl: inbox("slack") } }),
+    email: await createChannel(api, { channel: "email", config: { recipients: ["soc@acme.example"] } }),
+  };
+  await addBreachedEmail({ api, ...organization }, { ownerName: "Ada Lovelace" });
+  await scan(api);
+  /** The oldest: new breaches come before the end of their scan. */
+  const oldest = async (channel: number): Promise<Row> => {
+    await until(channel, isDelivered);
+    return (await list(channel)).deliveries.at(-1);
+  };
+  const found = await api.list("/breaches");
+  for (const kind of ["webhook", "slack"] as const) {
+    const [received] = (await waitForRequests(inbox(kind), 1)) as [Received];
+    const entry = await oldest(channels[kind]);
+    // Nobody's address is in a title.
+    expect(found.map(({ breach }) => `${breach.title} and 2 more: 1 person`)).toContain(entry.title);
+    const { status, body } = await get(channels[kind], entry.id);
+    const { payload, unreached, ...rest } = body;
+    expect([status, unreached]).toEqual([200, []]);
+    expect(rest).toEqual(entry);
+    expect(payload).toBe(String(received.body));
+    for (const { breach } of found) expect(payload).toContain(breach.title);
+    expect(rest).toMatchObject({ lastResponse: { status: 204, body: "" }, waitsFor: null });
+    for (const hidden of [secret, received.headers["x-service-signature"] ?? secret, inbox(kind)])
+      expect(JSON.stringify(body)).not.toContain(hidden);
+  }
+  const { body } = await get(channels.email, (await oldest(channels.email)).id);
+  expect(body).toMatchObject({ lastResponse: null, lastAttemptAt: timestamp });
+  expect(body.payload).toMatch(/^Subject: .+\n\n/);
+  expect(body.payload).toContain("ada@demo.example");
+  expect(body.payload).toContain("Owner: Ada Lovelace");
+  expect(body.payload).not.toMatch(/Unsubscribe|recipient#/);
 });
 
-describe("a test", () => {
-  test("goes to the channel, whatever it is notified of; 409 where that is disabled", async () => {
-    const { api, inbox, webhook, disable, sendTest } = await create();
-    const channel = await webhook("test");
-    await api.patch(`/alert-configs/${channel}`, {
-      notifyOnNewBreach: false,
-      notifyOnScanComplete: false,
-      notifyOnScanError: false,
-    });
-    const reply = await sendTest(channel);
-    expect(reply).toMatchObject({ status: 202, body: { success: true, deliveryId: expect.any(Number) } });
-    const [received] = await waitForRequests(inbox("test"), 1);
-    expect(JSON.parse(String(received?.body))).toMatchObject({
-      id: reply.body.deliveryId,
-      type: "scan_error",
-      data: { error: expect.stringContaining("test") },
-    });
-    await disable(channel);
-    expectRefusal(await sendTest(channel), 409, /disabled/, { code: "channel_disabled" });
+test("a test goes to the channel, whatever it is notified of; 409 if it is disabled", async () => {
+  const { api, inbox, webhook, disable, sendTest } = await create();
+  const channel = await webhook("test");
+  await api.patch(`/alert-configs/${channel}`, {
+    notifyOnNewBreach: false,
+    notifyOnScanComplete: false,
+    notifyOnScanError: false,
   });
+  const reply = await sendTest(channel);
+  expect(reply).toMatchObject({ status: 202, body: { success: true, deliveryId: expect.any(Number) } });
+  const [received] = await waitForRequests(inbox("test"), 1);
+  expect(JSON.parse(String(received?.body))).toMatchObject({
+    id: reply.body.deliveryId,
+    type: "scan_error",
+    data: { error: expect.stringContaining("test") },
+  });
+  await disable(channel);
+  expectRefusal(await sendTest(channel), 409, /disabled/, { code: "channel_disabled" });
 });
 
 describe("delivering again", () => {
@@ -237,11 +232,11 @@ describe("delivering again", () => {
     const row = await deliveries.get(org, id);
     await table.update(deliveries.key(org, id), { set: { attemptLimit: row?.attempts ?? 3 } });
     await redeliver(failing, id);
-    const isGivenUp = ({ status }: Delivery): boolean => status === "not delivered";
+    const isGivenUp = ({ status }: Row): boolean => status === "not delivered";
     const { attempts, ...givenUp } = await until(failing, isGivenUp);
     expect(givenUp).toMatchObject({ nextAttemptAt: null });
     const counted = async () => {
-      const { channels } = (await dashboard.get("/overview")).body as { channels: { id: number }[] };
+      const { channels } = (await dashboard.get("/overview")).body as { channels: Row[] };
       return channels.find((each) => each.id === failing);
     };
     const failingState = { notDelivered: 1, failing: true, failingSince: timestamp };
