@@ -14,7 +14,7 @@ beforeAll(async () => {
   organization = await createWithFindings();
 });
 
-test("200: by a key, which defaults to handled; again by a user, which replaces all of it", async () => {
+test("200: by a key, which defaults to handled; again by a user, which replaces it all", async () => {
   const { api, keyId } = organization;
   const user = await signedIn(organization.id);
   const [, chosen, other] = (await findingsOf(organization)) as [Finding, Finding, Finding];
