@@ -79,7 +79,8 @@ const removeAll = async (
   });
   const endsAt = Date.now() + deletionMilliseconds;
   const deleteAll = async (): Promise<void> => {
-    for (const { id, findingIds } of done) if (Date.now() < endsAt) await deleteFindings(org, id, findingIds);
+    for (const { id, findingIds } of done)
+      if (findingIds.length > 0 && Date.now() < endsAt) await deleteFindings(org, id, findingIds);
   };
   // The e-mails are removed even if this fails: the sweep deletes the rest, and reports an error that persists.
   await deleteAll().catch(() => {});
