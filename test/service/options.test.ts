@@ -89,6 +89,15 @@ describe("behind a trusted proxy", () => {
     expect(await statusFor(proxy, "203.0.113.2")).toBe(200);
   });
 
+  test("what anyone may ask of the dashboard is limited by viewer too", async () => {
+    const proxy = client("/api/dashboard");
+    await useUp("DASHBOARD#203.0.113.6");
+    expect(await statusFor(proxy, "203.0.113.6", { path: "/sign-in" })).toBe(429);
+    expect(await statusFor(proxy, "203.0.113.7", { path: "/sign-in" })).toBe(200);
+    await useUp(`DASHBOARD#${proxy.address}`);
+    expect(await statusFor(proxy, "203.0.113.7", { path: "/sign-in", given: [wrongSecret] })).toBe(429);
+  });
+
   test("no log holds the secret", async () => {
     const seen = (await readLogs(service.apiUrl)) + service.output();
     expect(seen).toContain("/v1/emails");
