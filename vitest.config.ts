@@ -49,7 +49,7 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       // More workers than small machines have cores: tests mostly wait for sweeps, retries and new windows.
-      maxWorkers: 8,
+      maxWorkers: 6,
       sequence: { sequencer: SlowFirst },
       reporters: ["default", ...(process.stdout.isTTY ? [] : ["./test/progress.ts"])],
       projects: [

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { Pool } from "undici";
 import { inject } from "vitest";
+import { Refusal } from "../../shared/contract/errors.ts";
 
 export type Reply<Body = Record<string, unknown>> = {
   status: number;
@@ -32,6 +33,9 @@ export type Client = {
   delete: (path: string) => Promise<Reply>;
 };
 
+/** What the service says when a busy machine leaves it no time. */
+const busy = new Refusal("busy").message;
+
 /** A client of the API that sends these headers with every request. */
 export const createClient = (headers: Record<string, string>, apiUrl: string = inject("apiUrl")): Client => {
   const { origin, pathname } = new URL(apiUrl);
@@ -54,26 +58,26 @@ export const createClient = (headers: Record<string, string>, apiUrl: string = i
     const read = () => (isPlain ? { text } : JSON.parse(text));
     return { status: reply.statusCode, headers: reply.headers, body: text === "" ? {} : read() };
   };
-  /** Asks again when a 503 says to: on a busy machine the service has no time for some requests. */
-  const get = async (path: string, triesLeft = 3): Promise<Reply> => {
-    const reply = await request("GET", path);
-    if (reply.status !== 503 || triesLeft === 1) return reply;
-    await setTimeout(1_000 * Number(reply.headers["retry-after"] ?? 1));
-    return get(path, triesLeft - 1);
+  /** Asks again when the service says so. */
+  const ask = async (method: string, path: string, body?: unknown, triesLeft = 3): Promise<Reply> => {
+    const reply = await request(method, path, { body });
+    if (triesLeft === 1 || reply.body.error !== busy) return reply;
+    await setTimeout(1_000 * Number(reply.headers["retry-after"]));
+    return ask(method, path, body, triesLeft - 1);
   };
   return {
     address: localAddress,
     request,
-    get,
+    get: (path) => ask("GET", path),
     list: async (path) => {
-      const { status, body } = await get(path);
+      const { status, body } = await ask("GET", path);
       const rows = Object.values(body).find(Array.isArray);
       if (rows === undefined) throw new Error(`No list at ${path}: ${status} ${JSON.stringify(body)}`);
       return rows;
     },
-    post: (path, body) => request("POST", path, { body }),
-    patch: (path, body) => request("PATCH", path, { body }),
-    put: (path, body) => request("PUT", path, { body }),
-    delete: (path) => request("DELETE", path),
+    post: (path, body) => ask("POST", path, body),
+    patch: (path, body) => ask("PATCH", path, body),
+    put: (path, body) => ask("PUT", path, body),
+    delete: (path) => ask("DELETE", path),
   };
 };

@@ -10,6 +10,7 @@ import {
   PutParameterCommand,
   SSMClient,
 } from "@aws-sdk/client-ssm";
+import { Refusal } from "../../contract/errors.ts";
 
 /** `id` says which key it is, and nothing about its bytes. */
 export type ChannelKey = { id: string; bytes: Buffer };
@@ -103,7 +104,7 @@ const create = async (): Promise<ChannelKey[]> => {
   }
   const keys = await read();
   // A new parameter cannot be read everywhere at once.
-  if (keys === undefined) throw new ChannelKeyUnavailable("exists and cannot be read yet");
+  if (keys === undefined) throw new Refusal("busy", { headers: { "Retry-After": "1" } });
   return keys;
 };
 
