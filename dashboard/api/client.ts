@@ -20,8 +20,11 @@ type Parts = {
 /** Requests that are refused for longer fail at once; nobody waits an hour at a page. */
 const longestWaitSeconds = 60;
 
+/** How often a request that reads is made again when the service is busy (503). */
+const maximumRepeats = 2;
+
 /**
- * Asks the service. Waits as long as it asks to (429), and until people have signed in again (401).
+ * Asks the service. Waits as long as it asks to (429; 503 if the request only reads), and until people have signed in again (401).
  * @throws Failure
  */
 export async function call<Name extends RouteName>(
@@ -32,7 +35,7 @@ export async function call<Name extends RouteName>(
   const [method = "", template = ""] = route.split(" ");
   const { path, query, body, file } = input as Parts;
   const url = `/api${fill(template, path)}${searchOf(query)}`;
-  for (;;) {
+  for (let repeats = 0; ; ) {
     const response = await send(url, {
       method,
       ...(signal && { signal }),
@@ -55,6 +58,12 @@ export async function call<Name extends RouteName>(
     const seconds = Number(response.headers.get("Retry-After") ?? Number.NaN);
     if (failure.status === 429 && seconds <= longestWaitSeconds) {
       await waitForTurn(seconds, signal);
+      continue;
+    }
+    const isBusy = method === "GET" && failure.status === 503 && seconds <= longestWaitSeconds;
+    if (isBusy && repeats < maximumRepeats) {
+      repeats += 1;
+      await sleep(seconds * 1000, signal);
       continue;
     }
     throw failure;

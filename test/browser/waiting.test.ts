@@ -34,6 +34,17 @@ describe("too many requests", () => {
   });
 });
 
+test("a page asks again when the service is busy, and says so if it stays busy", async () => {
+  const { page } = await signInTo(await createOrganization());
+  const refusal = { status: 503, headers: { "Retry-After": "1" }, json: { error: "Busy" } };
+  await page.route("**/api/dashboard/domains?*", (route) => route.fulfill(refusal), { times: 2 });
+  await go(page, "Domains");
+  await page.getByRole("rowheader", { name: "demo.example" }).waitFor();
+  await page.route("**/api/v1/scans?*", (route) => route.fulfill(refusal));
+  await page.getByRole("link", { name: "Scans", exact: true }).click();
+  await page.getByRole("alert").waitFor();
+});
+
 test("what stays as it is for ten minutes is asked for ever more seldom", async () => {
   const { page } = await signInTo(await createOrganization());
   const counts = { scannedEmails: 1, totalEmails: 9, newBreachesFound: 0 };
