@@ -166,15 +166,20 @@ const pageOfStatus = async (
 ): Promise<{ rows: Shown[]; total: number }> => {
   const none = { rows: [], total: 0 };
   if (status === "not delivered" && !(await counts.read(org)).notDelivered.has(channelId)) return none;
-  const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel(channelId));
+  const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel(channelId)).reverse();
   const where = condition("#group = :groupKey AND #status = :status", {
     groupKey: deliveries.groupKeyOf({ channelId }),
     status,
   });
-  const all: Shown[] = [];
   const project = ["id", ...shownAttributes];
-  for await (const rows of deliveries.membersOf(org, blocks, { where, project })) all.push(...rows);
-  return { rows: all.reverse().slice(offset, offset + limit), total: all.length };
+  const rows: Shown[] = [];
+  let total = 0;
+  // Only the page's rows are kept: those of a channel may not fit into memory.
+  for await (const some of deliveries.membersOf(org, blocks, { where, project, descending: true })) {
+    rows.push(...some.slice(Math.max(0, offset - total), Math.max(0, offset + limit - total)));
+    total += some.length;
+  }
+  return { rows, total };
 };
 
 /** The channels, newest first, with their options and how their deliveries fare. */
