@@ -35,7 +35,8 @@ export async function call<Name extends RouteName>(
   const [method = "", template = ""] = route.split(" ");
   const { path, query, body, file } = input as Parts;
   const url = `/api${fill(template, path)}${searchOf(query)}`;
-  for (let repeats = 0; ; ) {
+  let repeats = 0;
+  for (;;) {
     const response = await send(url, {
       method,
       ...(signal && { signal }),

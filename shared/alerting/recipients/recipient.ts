@@ -105,13 +105,12 @@ const isSame = (one: string, other: string): boolean =>
 export const setConsent = async (
   token: string,
   consent: NonNullable<Recipient["consent"]>,
-): Promise<{ success: true }> => {
+): Promise<void> => {
   const link = read(token);
   if (link === undefined) throw new Refusal("recipientLinkInvalid");
   const isIts = condition("#secret = :secret", { secret: link.secret });
   const { written } = await table.attempt(table.update(link.key, { set: { consent }, if: isIts }));
   if (!written) throw new Refusal("recipientLinkInvalid");
-  return { success: true };
 };
 
 const maximumAsked = 3;

@@ -43,7 +43,7 @@ const forChannel = (
   const open = person.breaches.filter(({ isSensitive }) => !(isDiscreet && isSensitive));
   if (open.length === person.breaches.length) return person;
   if (isWebhook) return open.length === 0 ? undefined : { ...person, breaches: open };
-  // Of a channel that gathers only if HIBP calls the breach sensitive, or the channel is discreet, since the delivery was created.
+  // A channel that gathers gets this only if the breach became sensitive, or the channel discreet, after the delivery was created.
   return {
     kind: "found",
     breaches: [],
