@@ -20,11 +20,12 @@ type Parts = {
 /** Requests that are refused for longer fail at once; nobody waits an hour at a page. */
 const longestWaitSeconds = 60;
 
-/** How often a request that reads is made again when the service is busy (503). */
+/** How often a request that may be repeated (RFC 9110, section 9.2.2) is made again when the service is busy (503). */
 const maximumRepeats = 2;
+const idempotentMethods = ["GET", "PUT", "DELETE"];
 
 /**
- * Asks the service. Waits as long as it asks to (429; 503 if the request only reads), and until people have signed in again (401).
+ * Asks the service. Waits as long as it asks to (429; 503 if the request may be repeated), and until people have signed in again (401).
  * @throws Failure
  */
 export async function call<Name extends RouteName>(
@@ -61,8 +62,8 @@ export async function call<Name extends RouteName>(
       await waitForTurn(seconds, signal);
       continue;
     }
-    const isBusy = method === "GET" && failure.status === 503 && seconds <= longestWaitSeconds;
-    if (isBusy && repeats < maximumRepeats) {
+    const isBusy = failure.status === 503 && seconds <= longestWaitSeconds;
+    if (isBusy && idempotentMethods.includes(method) && repeats < maximumRepeats) {
       repeats += 1;
       await sleep(seconds * 1000, signal);
       continue;

@@ -45,6 +45,14 @@ test("a page asks again when the service is busy, and says so if it stays busy",
   await page.getByRole("alert").waitFor();
 });
 
+test("signing out, which may be repeated, succeeds although the service is busy at first", async () => {
+  const { page } = await signInTo(await createOrganization());
+  const refusal = { status: 503, headers: { "Retry-After": "1" }, json: { error: "Busy" } };
+  await page.route("**/api/dashboard/session", (route) => route.fulfill(refusal), { times: 2 });
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+});
+
 test("what stays as it is for ten minutes is asked for ever more seldom", async () => {
   const { page } = await signInTo(await createOrganization());
   const counts = { scannedEmails: 1, totalEmails: 9, newBreachesFound: 0 };
