@@ -61,7 +61,7 @@ export type Planner = Required<Worker> & { invocation: Invocation };
 /**
  * Makes the worker that has a plan message the scan's planner and returns its fencing token, the one after
  * the message's. Undefined when the message is late or repeated, or the scan is over; and when the table's reply was lost, since
- * the SDK's second try finds the token already changed. The sweep then wakes another planner.
+ * a second try finds the token already changed. The sweep then wakes another planner.
  */
 export const acquireFencingToken = async (worker: Required<Worker>): Promise<number | undefined> => {
   const fencingToken = worker.fencingToken + 1;

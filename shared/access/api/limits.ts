@@ -109,7 +109,7 @@ export const recountKey = async (hash: string, now: Date, before: Counted): Prom
 
 /**
  * Takes back that a request of a key was counted, which another check has refused. One request more than the limit
- * passes when the SDK repeats this write after a lost reply. One write unit.
+ * passes when this write is sent again after a lost reply. One write unit.
  */
 export const uncountKey = async (hash: string, now: Date): Promise<void> => {
   await table.update(keys.limit(subjectOf("KEY", hash), windowAt(now, 60).name), { add: { requests: -1 } });

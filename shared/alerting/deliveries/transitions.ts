@@ -78,7 +78,7 @@ export const claim = async (
     }),
   );
   if (update.written) return { delivery: update.value, token };
-  // The row with our token was written by this claim: its reply got lost, and the SDK tried again.
+  // The row with our token was written by this claim: its reply got lost, and it was sent again.
   const row = update.failed[0]?.item as Delivery | undefined;
   return row?.lease?.token === token ? { delivery: row, token } : undefined;
 };
@@ -125,7 +125,7 @@ export const finish = async (
       : table.update(key, change),
   );
   if (update.written) return "finished";
-  // A row with the same count and no lease was written by this call: its reply got lost, and the SDK tried
+  // A row with the same count and no lease was written by this call: its reply got lost, and it was sent
   // again.
   const row = update.failed[0]?.item as Delivery | undefined;
   return row?.attempts === delivery.attempts && row.lease === undefined ? "finished" : "lost";

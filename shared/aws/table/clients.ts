@@ -9,8 +9,6 @@ import { timeouts } from "../timeouts.ts";
 
 /** A page of a list may read one block for each of its members, all at the same time. */
 const maxSockets = 100;
-/** Tries that the SDK makes of each request; patience.ts adds tries of whole operations. */
-const maxAttempts = 4;
 
 let client: DynamoDBClient | undefined;
 let documentClient: DynamoDBDocumentClient | undefined;
@@ -19,7 +17,8 @@ let documentClient: DynamoDBDocumentClient | undefined;
 export const wire = (): DynamoDBClient => {
   if (client !== undefined) return client;
   client = new DynamoDBClient({
-    maxAttempts,
+    // What fails is sent again by patience.ts.
+    maxAttempts: 1,
     requestHandler: { ...timeouts, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },
   });
   // It copies every reply for a logger that is not there, which takes two thirds of the time of a long query.

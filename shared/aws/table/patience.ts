@@ -1,6 +1,6 @@
 /**
- * Repeats what DynamoDB refuses because of concurrent requests (transaction conflicts, throttling), and in functions also
- * what it does not answer: for people a few seconds, for workers the time that their invocation has left.
+ * Repeats what DynamoDB refuses because of concurrent requests (transaction conflicts, throttling), and what it does not answer: for
+ * people a few seconds, for workers the time that their invocation has left.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as pause } from "node:timers/promises";
@@ -51,23 +51,14 @@ export const withTimeOf = <R>(remainingMilliseconds: number, work: () => Promise
 const within = <R>(milliseconds: number, work: () => Promise<R>): Promise<R> =>
   deadlines.run({ until: Date.now() + milliseconds, isOfInvocation: true }, work);
 
-/**
- * Sends a request until DynamoDB does not refuse it because of contention, or the time is over. Timeouts and lost
- * connections count as contention in functions; the command line shows them at once.
- */
+/** Sends a request until it is answered, and not refused because of contention, or the time is over. */
 export const withContentionRetry = <R>(send: () => Promise<R>): Promise<R> =>
-  whilePassing(
-    send,
-    (error) =>
-      isContention(error) ||
-      (deadlines.getStore()?.isOfInvocation === true && isTransientError(error as SdkError)),
-  );
-
-type SdkError = Parameters<typeof isTransientError>[0];
+  whilePassing(send, (error) => isContention(error) || isUnanswered(error));
 
 /**
  * Runs `attempt` again as long as it throws an error that `isPassing` recognizes, after random pauses, until the time
- * is over. Then it throws the refusal `busy`. Operations inside of `attempt` share the time.
+ * is over. Then it throws the refusal `busy`; outside of functions the error itself of a table that did not answer. Operations inside of
+ * `attempt` share the time.
  */
 export const whilePassing = <R>(
   attempt: () => Promise<R>,
@@ -86,7 +77,8 @@ export const whilePassing = <R>(
         const { firstMilliseconds, longestMilliseconds } =
           pauses[isThrottled(error) ? "throttling" : "conflict"];
         const milliseconds = Math.random() * Math.min(firstMilliseconds * 2 ** count, longestMilliseconds);
-        if (Date.now() + milliseconds > deadline.until) throw busy(error);
+        if (Date.now() + milliseconds > deadline.until)
+          throw isUnanswered(error) && !deadline.isOfInvocation ? error : busy(error);
         await pause(milliseconds);
       }
     }
@@ -134,6 +126,10 @@ const causesOf = (error: unknown): string[] => {
 };
 
 const isThrottled = (error: unknown): boolean => causesOf(error).some((code) => throttlingCodes.has(code));
+
+/** A timeout, a lost connection, or a server's error. */
+const isUnanswered = (error: unknown): boolean =>
+  isTransientError(error as Parameters<typeof isTransientError>[0]);
 
 /** A cancelled transaction counts only when contention is all that cancelled it: a failed condition is final. */
 const isContention = (error: unknown): boolean => {

@@ -153,7 +153,7 @@ const hidden = (value: unknown): PropertyDescriptor => ({ value, enumerable: fal
 /**
  * Writes the whole row. Throws `ConditionFailed`.
  *
- * When the reply to a conditional `put`, `update` or `remove` gets lost, the SDK tries again, and
+ * When the reply to a conditional `put`, `update` or `remove` gets lost, it is sent again, and
  * `ConditionFailed` can then mean that the first try wrote. Compare its `item`, or use `transact`, which
  * recognizes its own tries.
  */
