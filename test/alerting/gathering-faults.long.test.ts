@@ -97,7 +97,7 @@ describe("the messages of a scan, while workers die, queues lose messages, recei
       receiver.requests.length = 0;
       // Blocks of two addresses make three chunks, which workers check at the same time.
       const org = await organizationOf(people, { perBlock: 2 });
-      await organizations.setMailBudget(org, { hour: 20, day: 1_000 });
+      await organizations.set(org, { mailBudget: { hour: 20, day: 1_000 } });
       await describeBreach("Secret", { isSensitive: true });
       const form = (name: string): ChannelForm => ({
         channel: "email",

@@ -51,7 +51,7 @@ test("an address in two channels gets a copy from each", async () => {
 
 test("a delivery with several messages at once leads to one copy, also in the budget", async () => {
   const org = await createOrganization({});
-  await organizations.setMailBudget(org, { hour: 3, day: 3 });
+  await organizations.set(org, { mailBudget: { hour: 3, day: 3 } });
   const [message] = await raiseFor(org, [["a@other.example"]]);
   if (message === undefined) throw new Error("a delivery was expected");
   await Promise.all([attempt(message), attempt(message), attempt(message)]);
@@ -72,7 +72,7 @@ test("an alert that is delivered again by hand reaches its recipients again", as
 
 test("what is over the budget of an hour waits for the next, without using an attempt", async () => {
   const org = await createOrganization({});
-  await organizations.setMailBudget(org, { hour: 60, day: 1_000 });
+  await organizations.set(org, { mailBudget: { hour: 60, day: 1_000 } });
   const messages = await raiseFor(
     org,
     Array.from({ length: 5 }, (_, channel) =>
@@ -94,7 +94,7 @@ test.each([
   ["a day", { hour: 1_000, day: 20 }],
 ])("messages about single addresses leave a tenth of %s to others", async (_, mailBudget) => {
   const org = await createOrganization({});
-  await organizations.setMailBudget(org, mailBudget);
+  await organizations.set(org, { mailBudget });
   expect(await takeCopies(org, 18, mailBudget, new Date())).toBeUndefined();
   const messages = await raiseFew(org, await createChannel(org), [single, error]);
   for (const message of messages) await attempt(message);
@@ -111,7 +111,7 @@ test.each([
   ["SES sends nothing", defaultMailBudget, "e-mail sending is paused"],
 ])("others are told to ask the operator when %s", async (_, mailBudget, why) => {
   const org = await createOrganization({});
-  await organizations.setMailBudget(org, mailBudget);
+  await organizations.set(org, { mailBudget });
   mails.answer = (_request, response) =>
     response.writeHead(400, { "x-amzn-errortype": "SendingPausedException" }).end("{}");
   const channelId = await createChannel(org);
@@ -129,7 +129,7 @@ test.each([
 
 test("a message about a single address goes out with a budget of one", async () => {
   const org = await createOrganization({});
-  await organizations.setMailBudget(org, { hour: 1, day: 1 });
+  await organizations.set(org, { mailBudget: { hour: 1, day: 1 } });
   const messages = await raiseFew(org, await createChannel(org), [single, single]);
   for (const message of messages) await attempt(message);
   expect(await statusesOf(org, messages)).toEqual(["delivered after 1", "pending after 0"]);
@@ -137,7 +137,7 @@ test("a message about a single address goes out with a budget of one", async () 
 
 test("a message larger than its share goes first in its hour, others in the next", async () => {
   const org = await createOrganization({});
-  await organizations.setMailBudget(org, { hour: 10, day: 1_000 });
+  await organizations.set(org, { mailBudget: { hour: 10, day: 1_000 } });
   const recipients = Array.from({ length: 20 }, (_, index) => `a${index}@other.example`);
   const channelId = await createChannel(org, {}, { channel: "email", config: { recipients } });
   const all = await raiseFew(org, channelId, [single, error, single]);
@@ -157,7 +157,7 @@ test.each([
   ["refused", "refused", 1],
 ] as const)("copies that SES %s do not count against the budget", async (_, how, failed) => {
   const org = await createOrganization({});
-  await organizations.setMailBudget(org, { hour: 4, day: 4 });
+  await organizations.set(org, { mailBudget: { hour: 4, day: 4 } });
   const people = ["a", "b", "c"].map((name) => `${name}@other.example`);
   const [message] = await raiseFor(org, [people]);
   if (message === undefined) throw new Error("a delivery was expected");

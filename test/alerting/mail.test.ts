@@ -169,9 +169,9 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
   });
 
   test("of a problem says so in its subject, of a failing channel leads to the overview", () => {
-    const error = "Alerts do not reach the Slack alert channel 4: HTTP 404. Check its settings.";
+    const error = 'Alerts do not reach the Slack alert channel 4 "Ops: EU": HTTP 404. Check its settings.';
     const { subject, text } = render(scanErrorOf(error));
-    expect(subject).toBe("Alerts do not reach the Slack alert channel 4 (Acme)");
+    expect(subject).toBe('Alerts do not reach the Slack alert channel 4 "Ops: EU" (Acme)');
     expect(text).toContain(`\n\nHTTP 404. Check its settings.\n\nSee the overview: ${dashboardUrl}/\n`);
     const whole = "No active emails on verified domains were left to scan";
     expect(render(scanErrorOf(whole)).subject).toMatch(whole);

@@ -333,7 +333,7 @@ describe("a message on its way", () => {
   test("waits for the budget, of which a tenth is left to others", async () => {
     const { sent, row } = await toldBut(async (org) => {
       const budget = { hour: 20, day: 1_000 };
-      await organizations.setMailBudget(org, budget);
+      await organizations.set(org, { mailBudget: budget });
       expect(await takeCopies(org, 18, budget, new Date())).toBeUndefined();
     });
     expect([sent, row && waitsForOf(row, new Date())?.reason]).toEqual([[], "budget of e-mails is used up"]);
@@ -366,11 +366,11 @@ describe("a message on its way", () => {
 
   test("that waits, or has arrived late, is not sent once more by hand", async () => {
     const { org, row } = await toldBut(async (org) => {
-      await organizations.setMailBudget(org, { hour: 0, day: 0 });
+      await organizations.set(org, { mailBudget: { hour: 0, day: 0 } });
     });
     letDayPass();
     expect(await tell(org)).toBe(0);
-    await organizations.setMailBudget(org, { hour: 500, day: 2_000 });
+    await organizations.set(org, { mailBudget: { hour: 500, day: 2_000 } });
     if (row !== undefined) await attemptOf(org, row);
     expect(await sendAll()).toHaveLength(1);
     expect(await tell(org)).toBe(0);
@@ -396,14 +396,14 @@ describe("a message on its way", () => {
   test("that arrives after a later one is not sent once more by hand", async () => {
     const org = await organizationOf(2);
     await createTelling(org);
-    await organizations.setMailBudget(org, { hour: 0, day: 0 });
+    await organizations.set(org, { mailBudget: { hour: 0, day: 0 } });
     await scan(org, { 0: ["Alpha"] });
     const [early] = await toOwners(org);
     letHoursPass(10);
     await scan(org, { 0: ["Alpha", "Beta"] });
     await takeMessages("deliveries");
     letHoursPass(10);
-    await organizations.setMailBudget(org, { hour: 500, day: 2_000 });
+    await organizations.set(org, { mailBudget: { hour: 500, day: 2_000 } });
     for (const row of await toOwners(org)) await attemptOf(org, row);
     expect((await toOwners(org)).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
     letHoursPass(5);

@@ -226,7 +226,7 @@ describe("where recipients have to confirm", () => {
     vi.stubEnv("CONFIRM_RECIPIENTS", "true");
     vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
     const org = await createOrganization({});
-    await organizations.setMailBudget(org, { hour: 1, day: 1 });
+    await organizations.set(org, { mailBudget: { hour: 1, day: 1 } });
     const channelId = await channelTo(org, "a@other.example");
     mails.throttled = () => true;
     await ask(org, channelId, logger);
@@ -261,7 +261,7 @@ describe("where recipients have to confirm", () => {
     await Promise.all(Array.from({ length: 5 }, () => ask(org, channelId, logger)));
     expect(mails.received).toEqual(["a@other.example"]);
     const poor = await createOrganization({});
-    await organizations.setMailBudget(poor, { hour: 0, day: 0 });
+    await organizations.set(poor, { mailBudget: { hour: 0, day: 0 } });
     await ask(poor, await channelTo(poor, "b@other.example"), logger);
     expect(mails.received).toEqual(["a@other.example"]);
   });

@@ -138,9 +138,9 @@ describe("409 quote_mismatch", () => {
       { ...billing, seatAllowance: 2 },
     ]) {
       const plan = await planOf(api, file);
-      await organizations.setBilling(org, changed);
+      await organizations.set(org, { billing: changed });
       expectRefusal(await commit(api, plan), 409, /preview the file again/, code);
-      await organizations.setBilling(org, billing);
+      await organizations.set(org, { billing });
     }
     const plan = await planOf(api, file);
     await api.post("/emails", { email: "other@demo.example", domainId });

@@ -203,7 +203,7 @@ describe("a requested scan", () => {
   });
 
   test("does not start for an organization that is not served, by schedule or request", async () => {
-    await organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
+    await organizations.set(org, { billing: { ...activeBilling, status: "subscription_inactive" } });
     for (const request of [
       () => startScheduled({ organizationId: org }, context),
       () => requestScan(org, "catalog_triggered", new Date()),

@@ -80,7 +80,7 @@ describe("a scan that ends before its work is done", () => {
       const org = await createOrganization({ [`${by}.example`]: 3 });
       const scanId = await start(org, "manual", administrator);
       const endSubscription = () =>
-        organizations.setBilling(org, { ...activeBilling, status: "subscription_inactive" });
+        organizations.set(org, { billing: { ...activeBilling, status: "subscription_inactive" } });
       if (by === "plan-scan") await endSubscription();
       await runPlans();
       const before = lookUpCount(workers);

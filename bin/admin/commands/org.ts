@@ -65,7 +65,7 @@ export const orgCommands: Commands = {
       const organization = await organizations.create(input);
       try {
         const { id, scanEvery } = organization;
-        await organizations.setScanFrequency(id, scanEvery, await schedule(id, scanEvery, stack.outputs));
+        await organizations.set(id, { firstScanAt: await schedule(id, scanEvery, stack.outputs) });
       } catch (error) {
         throw new CommandError(
           `Organization ${organization.id} was created, but its scans could not be scheduled (${(error as Error).name}): run scan schedule --org ${organization.id} --every ${organization.scanEvery}.`,
@@ -127,7 +127,7 @@ export const orgCommands: Commands = {
       const { id, billing } = await findOrganization(flags);
       const status = parse("status", billingStatus, flags.status);
       const changed = { ...withStatus(billing, status, new Date()), ...billingTerms(flags) };
-      await organizations.setBilling(id, changed);
+      await organizations.set(id, { billing: changed });
       return { id, billing: shownBilling(changed) };
     },
   },
@@ -138,7 +138,7 @@ export const orgCommands: Commands = {
     run: async (flags) => {
       const { id } = await findOrganization(flags);
       const mailBudget = { hour: parseNumber("hour", flags.hour), day: parseNumber("day", flags.day) };
-      await organizations.setMailBudget(id, mailBudget);
+      await organizations.set(id, { mailBudget });
       return { id, mailBudget };
     },
   },
@@ -149,14 +149,14 @@ export const orgCommands: Commands = {
     isAct: true,
     run: async (flags, stack) => {
       const { id } = await findOrganization(flags);
-      const by = parse("by", waysIn, flags.by);
-      if (by === "provider" && stack.outputs.OidcIssuer === undefined) {
+      const signIn = parse("by", waysIn, flags.by);
+      if (signIn === "provider" && stack.outputs.OidcIssuer === undefined) {
         throw new CommandError(
           "No identity provider is set up: deploy with -c oidcIssuer and -c oidcClientId first.",
         );
       }
-      await organizations.setSignIn(id, by === "provider" ? by : undefined);
-      return { id, signIn: by };
+      await organizations.set(id, { signIn });
+      return { id, signIn };
     },
   },
 };

@@ -33,7 +33,10 @@ export const scanCommands: Commands = {
     run: async (flags, stack) => {
       const { id } = await findOrganization(flags);
       const every = parse("every", scanFrequency, flags.every);
-      await organizations.setScanFrequency(id, every, await schedule(id, every, stack.outputs));
+      await organizations.set(id, {
+        scanEvery: every,
+        firstScanAt: await schedule(id, every, stack.outputs),
+      });
       return { id, scanEvery: every };
     },
   },

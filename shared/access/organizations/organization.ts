@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 import type { MailBudget } from "../../aws/mail/budget.ts";
-import { absent, type Change, condition, exists } from "../../aws/table/condition.ts";
+import { absent, condition, exists } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -24,8 +24,8 @@ export type Organization = {
   firstScanAt: string | null;
   /** Absent: `defaultMailBudget`. */
   mailBudget?: MailBudget;
-  /** Its people sign in by the identity provider, and by no link but the operator's. */
-  signIn?: "provider";
+  /** `provider`: its people sign in by the identity provider, and by no link but the operator's. Absent: `any`. */
+  signIn?: "any" | "provider";
   /** Set while the organization is being deleted: requests are refused and no new work starts. */
   deleting?: boolean;
   /** When the sweep first saw the deletion, ISO 8601. */
@@ -80,31 +80,13 @@ export const existing = async (org: number): Promise<Organization> => {
 const missing = (org: number): Error => new Error(`Organization ${org} does not exist`);
 
 /** Throws if the organization does not exist. */
-const change = async (org: number, made: Pick<Change, "set" | "remove">): Promise<void> => {
-  const { written } = await table.attempt(table.update(keys.organization(org), { ...made, if: exists }));
+export const set = async (
+  org: number,
+  values: Partial<Organization & { dueShard: string; dueAt: string }>,
+): Promise<void> => {
+  const { written } = await table.attempt(table.update(keys.organization(org), { set: values, if: exists }));
   if (!written) throw missing(org);
 };
-
-/** Throws if the organization does not exist. */
-export const setBilling = (org: number, billing: Billing): Promise<void> => change(org, { set: { billing } });
-
-/** Throws if the organization does not exist. */
-export const setMailBudget = (org: number, mailBudget: MailBudget): Promise<void> =>
-  change(org, { set: { mailBudget } });
-
-/** Throws if the organization does not exist. */
-export const setSignIn = (org: number, signIn: "provider" | undefined): Promise<void> =>
-  change(org, signIn === undefined ? { remove: ["signIn"] } : { set: { signIn } });
-
-/**
- * Notes how often an organization is scanned, and when the first of these scans begins (ISO 8601). Throws if the
- * organization does not exist.
- */
-export const setScanFrequency = (
-  org: number,
-  scanEvery: ScanFrequency,
-  firstScanAt: string | null,
-): Promise<void> => change(org, { set: { scanEvery, firstScanAt } });
 
 export const scanPeriodMilliseconds = { day: 86_400_000, week: 7 * 86_400_000 } as const;
 
@@ -122,9 +104,7 @@ export const nextScanAt = (
 
 /** Marks an organization as being deleted. The deletion is due at once, even if this machine's clock is ahead. */
 export const markDeleting = (org: number): Promise<void> =>
-  change(org, {
-    set: { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() },
-  });
+  set(org, { deleting: true, dueShard: dueShard("DELETION", org), dueAt: new Date(0).toISOString() });
 
 /** Throws if the organization does not exist. */
 export const show = async (org: number, now: Date): Promise<z.infer<typeof organizationSchema>> => {

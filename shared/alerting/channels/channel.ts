@@ -80,5 +80,5 @@ export const shown = (org: number, row: Channel): AlertConfig => {
 };
 
 /** How the activity log and alerts name a channel. */
-export const describe = ({ channel, id }: Pick<Channel, "channel" | "id">): string =>
-  `the ${{ email: "e-mail", slack: "Slack", webhook: "webhook" }[channel]} alert channel ${id}`;
+export const describe = ({ channel, id, name }: Pick<Channel, "channel" | "id" | "name">): string =>
+  `the ${{ email: "e-mail", slack: "Slack", webhook: "webhook" }[channel]} alert channel ${id}${name ? ` "${name}"` : ""}`;

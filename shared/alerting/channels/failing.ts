@@ -9,7 +9,7 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { secondsAfter } from "../../contract/alert-timing.ts";
 import { deliveries, raise } from "../deliveries/delivery.ts";
-import { type Channel, describe, list, optionsOf } from "./channel.ts";
+import { type Channel, describe, list } from "./channel.ts";
 
 /** If some deliveries of a channel arrive and some are given up, the others are told again after this time at the earliest. */
 const againAfterSeconds = 24 * 3600;
@@ -56,12 +56,10 @@ export const noteFailing = async (
 };
 
 const inWords = (channel: Channel, { failure, isOperators, isPartial }: Failure): string => {
-  const { name } = optionsOf(channel);
-  const settings = name === null ? "its settings" : `the settings of "${name}"`;
   const whom = isPartial ? `all recipients of ${describe(channel)}` : describe(channel);
   const check = isPartial
     ? "The details of its last delivery say who gets none."
-    : `Check ${settings}, then send it a test.`;
+    : "Check its settings, then send it a test.";
   return `Alerts do not reach ${whom}: ${failure}. ${isOperators ? "Ask whoever operates this service." : check}`;
 };
 

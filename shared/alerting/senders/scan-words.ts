@@ -26,10 +26,13 @@ export const wordsForScan = ({ event }: ScanReport, dashboardUrl: string): Words
 
 const maximumHeadline = 100;
 
-/** The headline is the error up to its first colon or full stop, or its beginning if there is none near enough. */
+/** The headline is the error up to its first colon or full stop outside of a name, or its beginning if there is none near enough. */
 const wordsForError = (error: string): Words => {
-  const [, headline, rest = ""] = /^(.{1,100}?)[:.] (.+?)\.?$/.exec(error) ?? [];
+  const [, headline, rest = ""] = /^((?:"[^"]*"|[^"]){1,100}?)[:.] (.+?)\.?$/.exec(error) ?? [];
   return headline === undefined
     ? { headline: asLine(error.replace(/\.$/, ""), maximumHeadline), lead: error }
-    : { headline, lead: `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.` };
+    : {
+        headline: asLine(headline, maximumHeadline),
+        lead: `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`,
+      };
 };
