@@ -113,6 +113,7 @@ describe("a mention of an address", () => {
 test("org export writes all members of all lists, and no secret, into an owner's file", async () => {
   const { id: org, key } = organization;
   const file = join(await mkdtemp(join(tmpdir(), "export-")), "acme.jsonl");
+  const { mailBudget } = await admin("org mail-budget", { org, hour: 50, day: 100 });
   const result = await admin("org export", { org, file });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const text = await readFile(file, "utf8");
@@ -152,6 +153,7 @@ test("org export writes all members of all lists, and no secret, into an owner's
         firstSeenAt: expect.any(String),
       },
       expect.objectContaining({ kind: "alert_channel", isEnabled: true, ...options }),
+      expect.objectContaining({ kind: "organization", billing: expect.anything(), mailBudget }),
       expect.objectContaining({ kind: "email", email: address, isActive: true }),
     ]),
   );

@@ -59,8 +59,8 @@ const lists = {
 
 /** Every line, block by block: an organization of a million findings needs no more memory than a small one. */
 export async function* exportLines(organization: Organization): AsyncGenerator<Line[], void, undefined> {
-  const { id: org, name, createdAt, billing, scanEvery } = organization;
-  yield [line("organization", { id: org, name, createdAt, billing, scanEvery })];
+  const { id: org } = organization;
+  yield [line("organization", organization)];
   yield (await domains.list(org)).map(({ id, name: domain, verified, verifiedAt, createdAt: at }) =>
     line("domain", { id, name: domain, verified, verifiedAt, createdAt: at }),
   );
