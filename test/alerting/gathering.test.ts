@@ -99,7 +99,7 @@ describe("one message for a scan", () => {
     await runLookUps();
     await sendAll();
     expect(mails.subjects).toHaveLength(5);
-    expect(mails.texts[4]).toContain("New in all: 60 findings of 60 people.");
+    expect(mails.texts[4]).toContain("New in all, with those told before: 60 findings of 60 people.");
     await expectEachToldOnce(org, channelId);
   });
 
@@ -111,7 +111,7 @@ describe("one message for a scan", () => {
     await sendAll();
     expect(mails.subjects).toHaveLength(5);
     const last = mails.texts.at(-1) ?? "";
-    expect(last).toContain("New in all: 28 findings of 27 people.");
+    expect(last).toContain("New in all, with those told before: 28 findings of 27 people.");
     expect(last).toContain(`/findings?scanId=${scanId}`);
     expect(last).toMatch(/Alpha · low · 2\d people/);
     expect(new Set(last.match(/user\d+@acme\.example/g)).size).toBe(10);
@@ -228,6 +228,7 @@ describe("the first scan", () => {
       "High: the first scan found 6 people in data breaches at Test",
       "The first scan found 1 person in a sensitive breach at Test",
     ]);
+    expect(mails.texts.join()).toContain("Checked 20 addresses: 6 findings of 6 people (6 high).");
     expect(mails.texts.join()).toContain("* Worse · high · 6 people");
     expect(mails.texts.join()).not.toContain("Mild");
   });

@@ -98,7 +98,10 @@ const leadOf = (summary: Summary): string => {
     return `The severity of a breach has risen. It concerns ${people}.${again}${why}`;
   }
   const found = `${counted(totals.findings, "finding", "findings")} of ${peopleOf(totals.people, summary)}`;
-  if (kind === "found") return breaches.length === 0 ? why.trim() : `New in all: ${found}.${why}`;
+  if (kind === "found") {
+    const before = totals.people > summary.people ? ", with those told before" : "";
+    return breaches.length === 0 ? why.trim() : `New in all${before}: ${found}.${why}`;
+  }
   const counts = severities.flatMap((severity) => {
     const count = bySeverity?.[severity] ?? 0;
     return count === 0 ? [] : [`${shown(count)} ${severity}`];

@@ -3,7 +3,7 @@ import { findings } from "../../findings/record.ts";
 import type { Breach } from "../../monitoring/hibp/breach.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { levelOf, severityAt } from "../../monitoring/hibp/severity.ts";
-import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
+import { type Severity, severities } from "../../monitoring/hibp/severity-schema.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent, Gathered } from "../deliveries/delivery.ts";
 import { foundIn } from "../gathering/found.ts";
@@ -33,7 +33,7 @@ export type Summary = {
   people: number;
   /** There are so many findings that people were counted in some of them only: there are at least as many. */
   isPart?: boolean;
-  /** Of all that the scans found, also what other messages told, without `discreetPeople`. */
+  /** Of all that the scans found for the channel, also what other messages told, without `discreetPeople`. */
   totals: { findings: number; people: number };
   /** Of `totals.findings`. */
   bySeverity?: Record<Severity, number>;
@@ -52,12 +52,14 @@ export const readGathered = async (
   channel: Channel,
 ): Promise<Summary | undefined> => {
   const { minSeverity, sensitive } = optionsOf(channel);
+  const least = levelOf(minSeverity);
   const alreadyTold = new Set(told);
   const byBreach = new Map<number, BreachFound>();
   const { bySeverity, isWhole, rows } = await foundIn(org, scans);
   for await (const some of rows()) {
     for (const row of some) {
       const level = findings.groupOf(row).severity;
+      if (level < least) continue;
       const ofBreach = byBreach.get(row.breachId) ?? {
         level,
         findings: 0,
@@ -69,7 +71,7 @@ export const readGathered = async (
       byBreach.set(row.breachId, ofBreach);
       ofBreach.findings++;
       ofBreach.everybody.add(row.emailId);
-      if (row.id <= toldTo || alreadyTold.has(row.id) || level < levelOf(minSeverity)) continue;
+      if (row.id <= toldTo || alreadyTold.has(row.id)) continue;
       ofBreach.people.add(row.emailId);
       if (ofBreach.first.length < maximumNamed) ofBreach.first.push(row.email);
       for (const website of row.stealerLogDomains ?? [])
@@ -85,6 +87,7 @@ export const readGathered = async (
     .sort(([, one], [, other]) => other.level - one.level || other.people.size - one.people.size);
   const discreetPeople = peopleOf(discreet, "people");
   if (worstFirst.length === 0 && discreetPeople === 0) return undefined;
+  for (const severity of severities) if (levelOf(severity) < least) bySeverity[severity] = 0;
   for (const [, { level, findings }] of discreet) bySeverity[severityAt(level)] -= findings;
   const named = new Set<string>();
   const breaches = worstFirst.flatMap(([breachId, { level, people, first, websites }]) => {
