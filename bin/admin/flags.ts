@@ -1,8 +1,10 @@
 /** Parsers of the values that flags take. Each throws a `CommandError` that names the flag. */
 import { resolve } from "node:path";
 import * as z from "zod/mini";
+import { billingRefusal } from "../../shared/access/billing/billing.ts";
 import * as users from "../../shared/access/members/user.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
+import { Refusal } from "../../shared/contract/errors.ts";
 import { valid } from "../../shared/contract/valid.ts";
 import type { Flags } from "./command.ts";
 import { CommandError } from "./error.ts";
@@ -54,6 +56,14 @@ export const findOrganization = async (flags: Flags): Promise<organizations.Orga
   const id = parseId("org", flags);
   const organization = await organizations.get(id);
   if (organization === undefined || organization.deleting === true) throw noOrganization(id);
+  return organization;
+};
+
+/** The same, unless its subscription has lapsed: what is done by hand would have no effect until it is paid. */
+export const findServed = async (flags: Flags): Promise<organizations.Organization> => {
+  const organization = await findOrganization(flags);
+  const refusal = billingRefusal(organization.billing, new Date());
+  if (refusal !== undefined) throw new Refusal(refusal);
   return organization;
 };
 

@@ -3,7 +3,7 @@ import * as channels from "../../../shared/alerting/channels/channel.ts";
 import { sealAll } from "../../../shared/alerting/channels/seal.ts";
 import * as byHand from "../../../shared/alerting/deliveries/by-hand.ts";
 import type { Commands } from "../command.ts";
-import { findOrganization, parseId } from "../flags.ts";
+import { findOrganization, findServed, parseId } from "../flags.ts";
 
 type NotOpened = { organizationId: number; channelId: number };
 type SealingOfAll = { organizations: number; sealed: number; unchanged: number; notOpened: NotOpened[] };
@@ -53,7 +53,7 @@ export const channelCommands: Commands = {
     flags: { org: "required ID", channel: "required ID" },
     isAct: true,
     run: async (flags) => {
-      const { id: org } = await findOrganization(flags);
+      const { id: org } = await findServed(flags);
       const channelId = parseId("channel", flags);
       return { id: await byHand.test(org, channelId), channelId };
     },

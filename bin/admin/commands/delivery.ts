@@ -6,7 +6,16 @@ import { deliveryStatus } from "../../../shared/alerting/deliveries/delivery-sch
 import { channelIdOf, channelOf } from "../../../shared/alerting/owners/owner.ts";
 import type { Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
-import { findOrganization, nextPage, notFound, oneOf, parse, parseId, parsePage } from "../flags.ts";
+import {
+  findOrganization,
+  findServed,
+  nextPage,
+  notFound,
+  oneOf,
+  parse,
+  parseId,
+  parsePage,
+} from "../flags.ts";
 import { pick, printPage } from "../print.ts";
 import { showProgress } from "../progress.ts";
 
@@ -26,7 +35,7 @@ export const deliveryCommands: Commands = {
           "Give --delivery for one, or --channel for all of a channel that were given up.",
         );
       }
-      const { id: org } = await findOrganization(flags);
+      const { id: org } = await findServed(flags);
       if (flags.channel === undefined) return retry(org, parseId("delivery", flags));
       const channelId = parseChannel(flags);
       await expectChannel(org, channelId);

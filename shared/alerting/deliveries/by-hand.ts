@@ -5,7 +5,6 @@ import { chunk } from "../../aws/table/chunk.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Channel } from "../channels/channel.ts";
-import * as channels from "../channels/channel.ts";
 import { channelOf } from "../owners/owner.ts";
 import { type AlertEvent, deliveries, ofChannel, raiseFor } from "./delivery.ts";
 import { scheduleAgain } from "./transitions.ts";
@@ -32,13 +31,17 @@ export const sendTest = async (org: number, channel: Channel): Promise<number> =
   return sending.message.deliveryId;
 };
 
-/** `sendTest` for users of the dashboard. Refuses `channelNotFound` and `channelDisabled`. */
-export const test = async (org: number, channelId: number): Promise<number> => {
-  const channel = await channels.get(org, channelId);
+/** A channel whose deliveries do not wait until it is enabled. Refuses `channelNotFound` and `channelDisabled`. */
+const enabled = async (org: number, id: number): Promise<Channel> => {
+  const channel = await channelOf(org, id);
   if (channel === undefined) throw new Refusal("channelNotFound");
   if (!channel.isEnabled) throw new Refusal("channelDisabled");
-  return sendTest(org, channel);
+  return channel;
 };
+
+/** `sendTest` for people. Refuses as `enabled`. */
+export const test = async (org: number, channelId: number): Promise<number> =>
+  sendTest(org, await enabled(org, channelId));
 
 /**
  * Delivers an event again, whatever became of it: the same event with the same id. What is over gets three more attempts. Refuses
@@ -64,13 +67,14 @@ const concurrency = 25;
 /**
  * Schedules every given-up delivery of a channel for three more attempts, and returns how many. The
  * re-dispatch sends them within two minutes through the queue of retries, so that first attempts of others do
- * not wait. Safe to repeat, also after it was interrupted: a scheduled delivery is no longer given up.
+ * not wait. Safe to repeat, also after it was interrupted: a scheduled delivery is no longer given up. Refuses as `enabled`.
  */
 export const retryAll = async (
   org: number,
   channelId: number,
   progress: (retried: number) => void = () => {},
 ): Promise<number> => {
+  await enabled(org, channelId);
   let retried = 0;
   for await (const rows of ofChannel(org, channelId)) {
     const givenUp = rows.filter(({ status }) => status === "not delivered");

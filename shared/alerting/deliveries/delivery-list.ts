@@ -141,8 +141,8 @@ const unreachedOf = async (
 };
 
 /**
- * The same page as rows, also of a channel that was removed. With a `status`, which no directory counts, every block that
- * holds deliveries of the channel is read: about 50 read units for 512 deliveries.
+ * The same page as rows. With a `status`, which no directory counts, every block that holds deliveries of the channel is read: about 50
+ * read units for 512 deliveries.
  */
 export const page = async (
   org: number,
