@@ -106,8 +106,9 @@ const options = {
   /** The SHA-256 of the secret of a proxy in front of the API; several while one replaces another. Undefined: no proxy is trusted. */
   trustedProxySecretSha256: {
     ...text(
-      /^[\da-f]{64}(?:,[\da-f]{64})*$/,
-      "64 hexadecimal digits in lower case, or several such joined by commas",
+      // The other hash is of an empty text: whoever sends an empty header would be trusted.
+      /^(?!.*e3b0c44298fc1c14)[\da-f]{64}(?:,[\da-f]{64})*$/,
+      "64 hexadecimal digits in lower case, of a secret that is not empty, or several such joined by commas",
     ),
     // Somebody may have typed the secret itself.
     isHidden: true,

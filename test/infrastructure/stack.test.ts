@@ -1,4 +1,5 @@
 /** What the template must be, by what would go wrong otherwise. That functions get what they need, tests of the running service show. */
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
@@ -626,13 +627,19 @@ describe("options", () => {
     expect(() => readOptions((name) => context[name])).toThrow(sentence);
   });
 
-  test.each(["", "0123456789abcdef", `${proxySecretHash},`, `${proxySecretHash} `, "A".repeat(64), true])(
-    "the hash of the proxy's secret %o is refused, without being repeated",
-    (value) => {
-      const reading = () => readOptions((name) => (name === "trustedProxySecretSha256" ? value : undefined));
-      expect(reading).toThrow(
-        /^trustedProxySecretSha256 must be 64 hexadecimal digits in lower case, or several such joined by commas$/,
-      );
-    },
-  );
+  const hashOfNothing = createHash("sha256").update("").digest("hex");
+  test.each([
+    "",
+    "0123456789abcdef",
+    `${proxySecretHash},`,
+    `${proxySecretHash} `,
+    "A".repeat(64),
+    true,
+    hashOfNothing,
+  ])("the hash of the proxy's secret %o is refused, without being repeated", (value) => {
+    const reading = () => readOptions((name) => (name === "trustedProxySecretSha256" ? value : undefined));
+    expect(reading).toThrow(
+      /^trustedProxySecretSha256 must be 64 hexadecimal digits in lower case, of a secret that is not empty, or several such joined by commas$/,
+    );
+  });
 });
