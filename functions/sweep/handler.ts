@@ -40,9 +40,10 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
   const handlers: Record<Exclude<DueKind, "DELIVERY" | "SCAN-REQUEST">, (key: Key) => Promise<unknown>> = {
     SCAN: (key) => sweepScan(key, now, invocation, settings),
     REMOVAL: (key) => removals.resume(organizationOf(key), Number(key.sk)),
-    "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), hasTime),
     ACKNOWLEDGEMENT: (key) => sweepAcknowledgement(key, now, invocation, settings),
     "SIGN-IN-MAIL": (key) => signInMails.sendAgain(key, now),
+    // A long history, and a large organization, take all the time that is left.
+    "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), hasTime),
     DELETION: (key) => deletion.resume(key, settings.deletionSeconds, hasTime),
     // The last: name servers that do not answer take time.
     "DOMAIN-PROOF": (key) => recheck(key, settings, { tell, logger: invocation.logger }),
