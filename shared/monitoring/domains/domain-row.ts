@@ -26,7 +26,7 @@ export type Domain = {
   removing?: string;
   /** With `dueAt`: the entry in the due index. */
   dueShard?: string;
-  /** When the record was last looked up, or before that, when the domain was added. A day later it is looked up (ISO 8601). */
+  /** The sweep looks the record up a day after this: when it last did, or before the proof, when anybody did or the domain was added (ISO 8601). */
   dueAt?: string;
   /**
    * Id of the latest scan that began to check this domain, 0 before the first. E-mails that are added or

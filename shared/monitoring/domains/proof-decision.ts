@@ -84,11 +84,11 @@ const holderOf = async (proven: ProvenDomain | undefined): Promise<OfOrganizatio
   return isHeld ? { org, domain } : undefined;
 };
 
-/** What every look-up sets. */
-const noted = (domain: Domain, { at }: LookUp) => ({
-  lookedUpAt: at,
-  ...(!isOperators(domain) && domains.lookedUp(domain.id, at)),
-});
+/** What every look-up sets. One by hand does not postpone the sweep's, which alone ends the verification of a domain. */
+const noted = (domain: Domain, { at, lossSeconds }: LookUp) => {
+  const staysDue = lossSeconds === undefined ? domain.verified : isOperators(domain);
+  return { lookedUpAt: at, ...(!staysDue && domains.lookedUp(domain.id, at)) };
+};
 
 /** Notes a look-up that changes nothing else. A domain that has changed meanwhile needs no note. */
 const note = async (

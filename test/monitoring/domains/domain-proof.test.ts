@@ -275,6 +275,19 @@ describe("the daily look-up", () => {
     expect(await read(added)).toMatchObject({ verified: true });
   });
 
+  test("unverifies a domain whose record is gone, however often somebody asks", async () => {
+    const added = await add();
+    publish(added);
+    await checkNow(added);
+    unpublish();
+    for (let hours = 0; hours < 5 * 24; hours += 20) {
+      await pass(added, day - 4 * 3_600_000);
+      await sweepNow();
+      await checkNow(added);
+    }
+    expect(await read(added)).toMatchObject({ verified: false });
+  });
+
   test("forgets an absence that has ended, and one that nobody could see", async () => {
     const added = await add();
     publish(added);
