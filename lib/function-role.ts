@@ -3,10 +3,7 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import type { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
-import { addsToWrites, type Grant, grantOf, type Permission, type Resources } from "./uses.ts";
-
-/** Some words only set variables. */
-const mayAct = ({ actions }: Grant): boolean => actions.length > 0;
+import { addsToWrites, grantOf, type Permission, type Resources } from "./uses.ts";
 
 /**
  * The role of all functions with the same permissions; a stack may have 500 resources, and there are more functions than
@@ -27,13 +24,13 @@ export class FunctionRole extends Role {
       grant: grantOf(permission, resources, permissions),
     }));
     const name = grants
-      .filter(({ permission, grant }) => (grant === undefined ? addsToWrites(permission) : mayAct(grant)))
+      .filter(({ permission, grant }) => grant !== undefined || addsToWrites(permission))
       .map(({ permission }) => permission)
       .sort()
       .join(", ");
     const id = `May ${name || "nothing"}`;
     const statements = grants.flatMap(({ grant }) => {
-      if (grant === undefined || !mayAct(grant)) return [];
+      if (grant === undefined) return [];
       const { environment: _, ...statement } = grant;
       return [new PolicyStatement(statement)];
     });

@@ -93,12 +93,23 @@ const without = (words: readonly string[], guarded: Readonly<Record<string, read
 /** Whether the word has no grant of its own, and lets `table:write` write more. */
 export const addsToWrites = (permission: Permission): boolean => permission in guardedPartitions;
 
-/** The environment variables of all the words. */
+/** The environment variables of all the words, and of what every function may know. */
 export const environmentOf = (
   permissions: readonly Permission[],
   resources: Resources,
-): Record<string, string> =>
-  Object.assign({}, ...permissions.map((each) => grantOf(each, resources, permissions)?.environment));
+): Record<string, string> => {
+  const { dashboardUrl, sender, identityProvider } = resources;
+  return Object.assign(
+    { DASHBOARD_URL: dashboardUrl },
+    sender && { SENDER_EMAIL: sender.address },
+    identityProvider && {
+      OIDC_ISSUER: identityProvider.issuer,
+      OIDC_CLIENT_ID: identityProvider.clientId,
+      OIDC_NAME: identityProvider.name,
+    },
+    ...permissions.map((each) => grantOf(each, resources, permissions)?.environment),
+  );
+};
 
 /** What a word grants, beside the other words. Undefined when the resource is not set up. */
 export function grantOf(
@@ -115,7 +126,6 @@ export function grantOf(
     deadLetters,
     scheduledScan,
     sender,
-    dashboardUrl,
   }: Resources,
   permissions: readonly Permission[],
 ): Grant | undefined {
@@ -147,11 +157,6 @@ export function grantOf(
     actions: ["ssm:GetParameter"],
     resources: [parameterArn(name)],
     environment: variables,
-  });
-  const variables = (environment: Record<string, string>): Grant => ({
-    actions: [],
-    resources: [],
-    environment,
   });
   const [word, name] = permission.split(":") as [string, QueueName];
   if (word === "queue") {
@@ -268,46 +273,29 @@ export function grantOf(
         conditions: { StringEqualsIfExists: { "ssm:Overwrite": "false" } },
         environment: { CHANNEL_KEY_PARAMETER: channelKeyParameter },
       };
-    case "provider-setting":
-      return identityProvider && variables(settingOf(identityProvider));
     case "provider": {
       if (identityProvider === undefined) return undefined;
       const { clientSecretParameter, emailClaim, join } = identityProvider;
       return secret(clientSecretParameter, {
-        ...settingOf(identityProvider),
         OIDC_CLIENT_SECRET_PARAMETER: clientSecretParameter,
         ...(emailClaim !== undefined && { OIDC_EMAIL_CLAIM: emailClaim }),
         ...(join !== undefined && { OIDC_JOIN: join }),
       });
     }
-    case "dashboard-url":
-      return variables({ DASHBOARD_URL: dashboardUrl });
-    case "mail-setting":
-      return sender && variables({ SENDER_EMAIL: sender.address });
     case "email":
       return sender && sending(sender);
-    case "email-confirmation": {
-      if (!sender?.confirmRecipients) return undefined;
-      const grant = sending(sender);
-      return { ...grant, environment: { ...grant.environment, DASHBOARD_URL: dashboardUrl } };
-    }
+    case "email-confirmation":
+      return sender?.confirmRecipients ? sending(sender) : undefined;
     case "dead-letters":
       return { actions: ["sqs:SendMessage"], resources: [deadLetters.queueArn], environment: {} };
   }
 }
-
-const settingOf = ({ issuer, clientId, name }: IdentityProvider): Record<string, string> => ({
-  OIDC_ISSUER: issuer,
-  OIDC_CLIENT_ID: clientId,
-  OIDC_NAME: name,
-});
 
 const sending = (sender: Sender): Grant => ({
   actions: ["ses:SendEmail"],
   resources: sender.resourceArns,
   conditions: { StringEquals: { "ses:FromAddress": sender.address } },
   environment: {
-    SENDER_EMAIL: sender.address,
     SENDER_CONFIGURATION_SET: sender.configurationSet,
     ...(sender.confirmRecipients && { CONFIRM_RECIPIENTS: "true" }),
   },

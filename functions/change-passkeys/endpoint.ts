@@ -14,5 +14,5 @@ export const changePasskeys = defineEndpoint({
   ]),
   reply: z.object({ success: z.boolean(), options: z.optional(passkeyOptions) }),
   refusals: ["passkeyLimitReached", "passkeyRefused", "attemptUnknown", "passkeyUnknown", "providerRequired"],
-  uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails", "mail-setting"],
+  uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails"],
 });

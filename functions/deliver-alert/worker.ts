@@ -13,7 +13,6 @@ const delivery = {
     "queue:delivery-retries",
     "channel-key",
     "email",
-    "dashboard-url",
   ],
   intervals: {
     REDISPATCH_INTERVAL_SECONDS: 3600,

@@ -16,5 +16,5 @@ export const getSignIn = defineEndpoint({
       }),
     ),
   }),
-  uses: ["mail-setting", "provider-setting"],
+  uses: [],
 });

@@ -13,5 +13,5 @@ export const inviteMember = defineEndpoint({
   reply: z.object({ ...member.shape, invitationSent: z.boolean() }),
   refusals: ["memberExists"],
   limit: "invitations",
-  uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails", "mail-setting"],
+  uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails"],
 });

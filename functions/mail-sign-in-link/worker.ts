@@ -7,5 +7,5 @@ export const mailSignInLink = defineQueueWorker({
   // The limits of requests for links keep the messages few.
   needsSender: true,
   timeoutSeconds: 20,
-  uses: ["table:read", "table:write", "table:write:identities", "email", "dashboard-url"],
+  uses: ["table:read", "table:write", "table:write:identities", "email"],
 });

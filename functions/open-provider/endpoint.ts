@@ -8,5 +8,5 @@ export const openProvider = defineEndpoint({
   access: "anyone",
   reply: z.object({ url: z.string() }),
   refusals: ["noProvider", "providerUnavailable", "providerSlow", "providerMalformed"],
-  uses: ["provider-setting", "dashboard-url"],
+  uses: [],
 });

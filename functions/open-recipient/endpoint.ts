@@ -9,5 +9,5 @@ export const openRecipient = defineEndpoint({
   path: z.object({ token: z.string().check(z.maxLength(200)) }),
   status: 303,
   reply: z.object({ location: z.string() }),
-  uses: ["dashboard-url"],
+  uses: [],
 });

@@ -33,6 +33,6 @@ export const redeemProviderCode = defineEndpoint({
     "chooseOrganization",
   ],
   cookie: "set",
-  uses: ["table:read", "table:write", "table:write:identities", "provider", "dashboard-url"],
+  uses: ["table:read", "table:write", "table:write:identities", "provider"],
   timeoutSeconds: 15,
 });

@@ -12,5 +12,5 @@ export const resendInvitation = defineEndpoint({
   reply: z.object({ ...member.shape, invitationSent: z.boolean() }),
   refusals: ["memberNotFound", "memberJoined"],
   limit: "invitations",
-  uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails", "mail-setting"],
+  uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails"],
 });

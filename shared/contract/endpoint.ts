@@ -39,14 +39,8 @@ export type Use =
   | "email"
   /** To ask recipients of alerts to confirm, where the deployment wants that; elsewhere nothing. */
   | "email-confirmation"
-  /** To know whether e-mail can be sent; no permission to send any. */
-  | "mail-setting"
-  /** To know the identity provider, where there is one; no permission. */
-  | "provider-setting"
-  /** The same, and to read the secret with which this service proves to it who it is. */
-  | "provider"
-  /** To know the base url of the dashboard's page. */
-  | "dashboard-url";
+  /** To read the secret with which this service proves to the identity provider who it is. */
+  | "provider";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -45,7 +45,7 @@ test("a page asks again when the service is busy, and says so if it stays busy",
   await page.getByRole("alert").waitFor();
 });
 
-test("signing out, which may be repeated, succeeds although the service is busy at first", async () => {
+test("signing out succeeds although the service is busy at first", async () => {
   const { page } = await signInTo(await createOrganization());
   const refusal = { status: 503, headers: { "Retry-After": "1" }, json: { error: "Busy" } };
   await page.route("**/api/dashboard/session", (route) => route.fulfill(refusal), { times: 2 });

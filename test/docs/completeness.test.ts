@@ -23,8 +23,7 @@ describe("docs/entrypoints.md", () => {
     .filter((line) => line.startsWith("|"))
     .map((line) => line.split("|").slice(1, -1).map(spansOf));
 
-  const isRead = (use: Use): boolean =>
-    /^(table:read|table:breach-index|dashboard-url|mail-setting|provider-setting)$/.test(use);
+  const isRead = (use: Use): boolean => /^table:(read|breach-index)$/.test(use);
   test.each(
     [...routes, ...dashboardRoutes]
       .filter(({ endpoint }) => !endpoint.uses.every(isRead))
