@@ -627,19 +627,14 @@ describe("options", () => {
     expect(() => readOptions((name) => context[name])).toThrow(sentence);
   });
 
-  const hashOfNothing = createHash("sha256").update("").digest("hex");
-  test.each([
-    "",
-    "0123456789abcdef",
-    `${proxySecretHash},`,
-    `${proxySecretHash} `,
-    "A".repeat(64),
-    true,
-    hashOfNothing,
-  ])("the hash of the proxy's secret %o is refused, without being repeated", (value) => {
-    const reading = () => readOptions((name) => (name === "trustedProxySecretSha256" ? value : undefined));
-    expect(reading).toThrow(
-      /^trustedProxySecretSha256 must be 64 hexadecimal digits in lower case, of a secret that is not empty, or several such joined by commas$/,
-    );
-  });
+  const [hash, hashOfNothing] = [proxySecretHash, createHash("sha256").update("").digest("hex")];
+  test.each(["", "0123456789abcdef", `${hash},`, `${hash} `, "A".repeat(64), true, hashOfNothing])(
+    "the hash of the proxy's secret %o is refused, without being repeated",
+    (value) => {
+      const reading = () => readOptions((name) => (name === "trustedProxySecretSha256" ? value : undefined));
+      expect(reading).toThrow(
+        /^trustedProxySecretSha256 must be 64 hexadecimal digits in lower case, of a secret that is not empty, or several such joined by commas$/,
+      );
+    },
+  );
 });

@@ -216,7 +216,6 @@ export const onTableRequest = (
   act: () => Promise<void>,
 ): { readonly happened: boolean } => {
   let happened = false;
-  // "build" is around the SDK's own retries, which would otherwise hide what `act` throws.
   intercept<Request>("build", (next) => async (sent) => {
     const isIt = !happened && new TextDecoder().decode(sent.request.body).includes(part);
     if (isIt) happened = true;

@@ -1,4 +1,4 @@
-/** The middleware of every API handler: answers, logs and refuses requests. */
+/** What every API handler does: it answers, logs and refuses requests. */
 import { Logger } from "@aws-lambda-powertools/logger";
 import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
@@ -11,16 +11,11 @@ const updateSeconds = 60;
 
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** Makes a Lambda handler of `work`, whose errors become replies. */
+/**
+ * Makes a Lambda handler of `work`: turns errors into replies, adds the headers that every reply has, and logs one line for each
+ * request.
+ */
 export const answering = (work: (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>): Handler => {
-  const chain = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-    .use(answer())
-    .handler((event) => work(event));
-  return (event, context) => chain(event, context);
-};
-
-/** Turns errors into replies, adds the headers that every reply has, and logs one line for each request. */
-const answer = (): middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> => {
   const logger = new Logger();
   const refuseNewer = (error: NewerVersion): Refusal => {
     logger.error("newer version", { error });
@@ -43,25 +38,22 @@ const answer = (): middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResu
       ...callerOf(decision),
       refusal,
     });
+    return response;
   };
-  return {
-    after: ({ event, response }) => {
-      if (response !== null && response !== undefined) finish(event, response);
-    },
-    onError: (request) => {
+  const chain = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .handler(async (event) => finish(event, await work(event)))
+    .onError((request) => {
       const { event } = request;
       const error = request.error instanceof NewerVersion ? refuseNewer(request.error) : request.error;
       if (error instanceof Refusal) {
         const { status, body } = replyTo(error);
-        request.response = { ...json(status, body), headers: error.headers };
-        finish(event, request.response, error.refusal);
+        request.response = finish(event, { ...json(status, body), headers: error.headers }, error.refusal);
         return;
       }
       logger.error("unexpected", { ...requestIds(event), error: error as Error });
-      request.response = json(500, { error: "Internal error" });
-      finish(event, request.response);
-    },
-  };
+      request.response = finish(event, json(500, { error: "Internal error" }));
+    });
+  return (event, context) => chain(event, context);
 };
 
 const everyHeader = (requestId = ""): Record<string, string> => ({

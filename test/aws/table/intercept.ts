@@ -12,11 +12,10 @@ let interceptions = 0;
 
 /**
  * Adds middleware around everything that this process sends to the table, and returns the function that
- * removes it. "initialize" is around a command, "build" around all tries of its request, "finalizeRequest"
- * around each try.
+ * removes it.
  */
 export const intercept = <Sent extends Command | Request>(
-  step: Sent extends Command ? "initialize" : "build" | "finalizeRequest",
+  step: Sent extends Command ? "initialize" : "build",
   middleware: (next: Next<Sent>, context: Context) => Next<Sent>,
 ): (() => void) => {
   const name = `intercept-${++interceptions}`;

@@ -32,8 +32,7 @@ let requestMilliseconds = 0;
 const seen: Record<string, unknown>[] = [];
 
 beforeAll(() => {
-  // Around each try of a request.
-  intercept<Request>("finalizeRequest", (next) => async (sent) => {
+  intercept<Request>("build", (next) => async (sent) => {
     const { headers, body } = sent.request;
     const asked = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown>;
     seen.push(asked);

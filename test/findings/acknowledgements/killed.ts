@@ -8,7 +8,6 @@ class Killed extends Error {}
  */
 export const killedAfter = async (number: number, act: () => Promise<unknown>): Promise<number> => {
   let sent = 0;
-  // "build" is around the SDK's own retries, which would otherwise go on after the end.
   const stop = intercept<Request>("build", (next) => async (request) => {
     sent++;
     if (sent > number) throw new Killed();
