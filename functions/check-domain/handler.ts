@@ -1,11 +1,8 @@
-import { Logger } from "@aws-lambda-powertools/logger";
 import { serve } from "../../shared/access/api/serve.ts";
 import { tell } from "../../shared/alerting/deliveries/tell.ts";
 import { check } from "../../shared/monitoring/domains/proof.ts";
 import { checkDomain } from "./endpoint.ts";
 
-const logger = new Logger();
-
-export const handler = serve(checkDomain, ({ org, actor, path }) =>
+export const handler = serve(checkDomain, ({ org, actor, path, logger }) =>
   check(org, path.id, { actor, tell, logger }),
 );

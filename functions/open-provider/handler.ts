@@ -1,12 +1,9 @@
-import { Logger } from "@aws-lambda-powertools/logger";
 import { attemptCookie, readAttempts } from "../../shared/access/api/attempt-cookie.ts";
 import { serve } from "../../shared/access/api/serve.ts";
 import * as provider from "../../shared/access/sign-in/provider.ts";
 import { openProvider } from "./endpoint.ts";
 
-const logger = new Logger();
-
-export const handler = serve(openProvider, async ({ event, cookies }) => {
+export const handler = serve(openProvider, async ({ event, cookies, logger }) => {
   const { url, secret } = await provider.begin(logger);
   cookies.push(attemptCookie([secret, ...readAttempts(event)]));
   return { url };

@@ -1,4 +1,3 @@
-import { Logger } from "@aws-lambda-powertools/logger";
 import { attemptCookie, readAttempts } from "../../shared/access/api/attempt-cookie.ts";
 import { serve } from "../../shared/access/api/serve.ts";
 import { sessionCookie } from "../../shared/access/api/session-cookie.ts";
@@ -12,9 +11,7 @@ import { verifiedFor } from "../../shared/monitoring/domains/domain-list.ts";
 import { domainOf, emailAddress } from "../../shared/monitoring/emails/email-schema.ts";
 import { redeemProviderCode } from "./endpoint.ts";
 
-const logger = new Logger();
-
-export const handler = serve(redeemProviderCode, async ({ body, event, cookies }) => {
+export const handler = serve(redeemProviderCode, async ({ body, event, cookies, logger }) => {
   const answer = new URLSearchParams(body.answer);
   const attempts = readAttempts(event);
   const secret = attempts.find((each) => provider.stateOf(each) === answer.get("state"));

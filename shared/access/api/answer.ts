@@ -15,7 +15,9 @@ export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise
  * Makes a Lambda handler of `work`: turns errors into replies, adds the headers that every reply has, and logs one line for each
  * request.
  */
-export const answering = (work: (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>): Handler => {
+export const answering = (
+  work: (event: APIGatewayProxyEvent, logger: Logger) => Promise<APIGatewayProxyResult>,
+): Handler => {
   const logger = new Logger();
   const refuseNewer = (error: NewerVersion): Refusal => {
     logger.error("newer version", { error });
@@ -41,7 +43,7 @@ export const answering = (work: (event: APIGatewayProxyEvent) => Promise<APIGate
     return response;
   };
   const chain = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-    .handler(async (event) => finish(event, await work(event)))
+    .handler(async (event) => finish(event, await work(event, logger)))
     .onError((request) => {
       const { event } = request;
       const error = request.error instanceof NewerVersion ? refuseNewer(request.error) : request.error;

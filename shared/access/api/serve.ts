@@ -1,3 +1,4 @@
+import type { Logger } from "@aws-lambda-powertools/logger";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import type * as z from "zod/mini";
 import { withTimeOfPeople } from "../../aws/table/patience.ts";
@@ -31,6 +32,7 @@ export type Call<E extends Endpoint> = {
   session: IsUser<E> extends true ? NonNullable<Principal["session"]> : undefined;
   /** The request as API Gateway hands it over. */
   event: APIGatewayProxyEvent;
+  logger: Logger;
   /** The reply's `Set-Cookie` headers. A handler adds to them. */
   cookies: string[];
   /**
@@ -79,7 +81,7 @@ export const serve = <E extends Endpoint>(
   ...reader: E extends { upload: Upload } ? [readUpload: ReadUpload] : []
 ): Handler => {
   const [readUpload] = reader as readonly ReadUpload[];
-  const handler = answering(async (event) => {
+  const handler = answering(async (event, logger) => {
     const principal = fromContext(event.requestContext.authorizer, endpoint);
     const { organizationId: org, actor, session }: Partial<Principal> = principal ?? {};
     const input = inputOf(endpoint, event);
@@ -99,6 +101,7 @@ export const serve = <E extends Endpoint>(
       count,
       file,
       event,
+      logger,
       cookies,
       ...input,
     } as unknown as Call<E>;
