@@ -5,17 +5,10 @@ import { admin } from "./admin.ts";
 import type { Client } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import type { Organization } from "./organization.ts";
-import { type Received, receivedAt } from "./receiver.ts";
-import { scan } from "./scan.ts";
+import type { Received } from "./receiver.ts";
 
 /** A valid url of a webhook whose host is an IP literal, so that no name has to be resolved. */
 export const publicUrl = "https://192.0.32.8/hooks/T0KEN";
-
-export const onlyScanComplete = {
-  notifyOnNewBreach: false,
-  notifyOnScanComplete: true,
-  notifyOnScanError: false,
-};
 
 /** Adds an address that appears in three of the built-in breaches; gives the id of the e-mail. */
 export const addBreachedEmail = async (
@@ -45,17 +38,6 @@ export const findChannel = async (api: Client, id: number): Promise<Channel | un
 /** The url of an inbox of the receiver (receiver.ts) that only this organization uses. */
 export const inboxOf = ({ id }: Organization, name: string): string =>
   `${inject("receiverUrl")}/${name}-${id}`;
-
-/** Scans, waits until an inbox holds `count` requests, and gives the last of them. */
-export const scanAndReceive = async (api: Client, inbox: string, count: number): Promise<Received> => {
-  await scan(api);
-  const all = await eventually(
-    () => receivedAt(inbox),
-    (received) => received.length >= count,
-  );
-  expect(all).toHaveLength(count);
-  return all.at(-1) as Received;
-};
 
 /**
  * The X-Service-Signature of a body: the lower-case hexadecimal HMAC-SHA256 of its exact bytes, keyed with

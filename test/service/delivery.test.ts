@@ -99,6 +99,6 @@ test("one command sends again what was given up of a channel, and nothing else",
   await expect(raise(channel)).rejects.toThrow("The alert config is disabled");
   await expect(retry()).rejects.toThrow("The alert config is disabled");
   await admin("org billing", { ...org, status: "subscription_inactive" });
-  for (const refused of [raise(other), admin("delivery retry", { ...org, delivery: spared })])
-    await expect(refused).rejects.toThrow("The organization's subscription is not active: renew it");
+  for (const act of [() => raise(other), () => admin("delivery retry", { ...org, delivery: spared })])
+    await expect(act()).rejects.toThrow("The organization's subscription is not active: renew it");
 });
