@@ -11,7 +11,7 @@ import { removeAll as removeUnwatched } from "../unwatched/record.ts";
 import * as domains from "./domain.ts";
 import { provenDomain, release } from "./proof-record.ts";
 
-/** Longer than a request can take. */
+/** Longer than after `activity.slot` a transaction with that entry can be written: a process that stood still removes nothing. */
 const markMilliseconds = 60_000;
 
 /**
@@ -33,6 +33,7 @@ export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
     }
     if (isUsed) throw new Refusal("domainInUse");
     const { name, plannedByScan, verifiedAt } = domain;
+    const [proven, slot] = await Promise.all([provenDomain(name), activity.slot(org)]);
     const removing = new Date(Date.now() + markMilliseconds).toISOString();
     // A scan leaves out a domain of this state, and adds no unwatched addresses of it.
     const planState: domains.PlanState = "failed";
@@ -44,7 +45,6 @@ export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
       throw new Refusal("domainInUse");
     }
     await removeUnwatched(org, id);
-    const [proven, slot] = await Promise.all([provenDomain(name), activity.slot(org)]);
     await table.transact([
       { delete: key, if: asRead({ removing, plannedByScan, verifiedAt }) },
       { delete: keys.domainName(org, name) },

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
@@ -165,6 +165,19 @@ describe("removing a domain", () => {
       expect(await logged(org, "domain.removed")).toBe(1);
     }
     expect(await isThere(org, domain.id)).toBe(isUsed);
+  });
+
+  test("that stood still until its mark ended leaves the domain to those who go on with it", async () => {
+    const { org, domain, add } = await create();
+    // By then it has counted the domain's e-mails.
+    const standing = onTableRequest("UNWATCHED", "before", async () => {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+      await add(0);
+    });
+    await domainRemovals.remove(org, domain.id, administrator).catch(() => {});
+    vi.useRealTimers();
+    expect(standing.happened).toBe(true);
+    expect(await isThere(org, domain.id)).toBe(true);
   });
 
   test("leaves a domain as it was for whom an e-mail got in before the mark", async () => {
