@@ -92,13 +92,11 @@ function Summary({ overview }: { overview: Overview }) {
 /** What is new, and in which breaches most of it is. Nothing new is no good news: that is for the last scan to say. */
 function News({ findings, people, breaches }: Overview["news"]) {
   if (findings === 0) return null;
+  const others = breaches.reduce((rest, breach) => rest - breach.findings, findings);
   return (
-    <section class="news">
+    <section>
       <h2>
-        <a href={addressOf("/findings", { acknowledged: anyState, order: "newest" })}>
-          {count(findings, "new finding")} in 7 days
-        </a>
-        , {count(people, "person", "people")}
+        {count(findings, "new finding")} in 7 days, {count(people, "person", "people")}
       </h2>
       <ul class="ranking">
         {breaches.map(({ severity, findings, ...breach }) => (
@@ -108,6 +106,14 @@ function News({ findings, people, breaches }: Overview["news"]) {
             <span>{number(findings)} new</span>
           </li>
         ))}
+        <li>
+          <span class="tailed">
+            <a href={addressOf("/findings", { acknowledged: anyState, order: "newest" })}>
+              All findings, newest first
+            </a>
+          </span>
+          <span>{others > 0 && `${number(others)} new in other breaches`}</span>
+        </li>
       </ul>
     </section>
   );
