@@ -39,6 +39,12 @@ test("Domains counts the unwatched; the keyboard ignores one, watches one at a p
   await press(page, "Watch");
   await page.getByText("Added 1 address. Findings follow with the next scan.").waitFor();
   await page.getByRole("rowheader", { name: watched }).waitFor({ state: "detached" });
+  // One that was added elsewhere stays on the list until the next scan.
+  await addEmail(api, domainId, await select());
+  await press(page, "Watch");
+  await page.getByRole("dialog").getByText("the price stays the same").waitFor();
+  await press(page, "Watch");
+  await page.getByText("All of them were watched already.").waitFor();
   const { emails } = (await api.get("/emails")).body;
   expect((emails as { email: string }[]).map(({ email }) => email)).toContain(watched);
 });

@@ -53,8 +53,9 @@ export function UnwatchedPage() {
   return (
     <Page title="In breaches, not watched" about={data.value && addresses(data.value.total)}>
       <p class="prose">
-        A domain search names every breached address of a domain. These are not watched: they cost nothing,
-        and no alert names them.
+        A domain search names every breached address of a domain. These were not watched at the last one: they
+        cost nothing, and no alert names them. An address that is added elsewhere leaves the list with the
+        next scan.
       </p>
       {outdated.map(({ id, name, asOf }) => (
         <p key={id} class="prose">
@@ -139,6 +140,7 @@ function WatchDialog({ ids, ...ends }: Ends & { ids: readonly number[] }) {
   );
   const watch = async (): Promise<string> => {
     const { addedCount, disabledCount } = await call("POST /dashboard/unwatched/watch", { body });
+    if (addedCount === 0) return "All of them were watched already.";
     const disabled = disabledCount > 0 ? `, ${number(disabledCount)} of them disabled` : "";
     return `Added ${addresses(addedCount)}${disabled}. Findings follow with the next scan.`;
   };
