@@ -80,7 +80,10 @@ const columns = (show: Show): Column<Domain>[] => [
   {
     name: "Covered by",
     width: "name",
-    cell: ({ coverage }) => (coverage === "domain_search" ? "Domain search" : "Address by address"),
+    cell: ({ coverage, isVerified }) => {
+      if (!isVerified) return <span class="muted">Nothing</span>;
+      return coverage === "domain_search" ? "Domain search" : "Address by address";
+    },
   },
   {
     name: "E-mails",
@@ -103,24 +106,21 @@ const columns = (show: Show): Column<Domain>[] => [
 /** The record that proves a domain, in parts to copy. It is open for whoever has just added the domain. */
 function Record({ domain: { id, name, record, isVerified, verifiedAt, checkedAt } }: { domain: Domain }) {
   const host = hostIn(record.name, name);
-  const parts = (
-    <dl class="record">
-      <Copied name="Name" value={record.name} about={`The name ${record.name}`} />
-      <Copied
-        name={`Name, if your DNS provider adds ${name} to it`}
-        value={host}
-        about={`The name ${record.name} without ${name}`}
-      />
-      <Copied name="Value" value={record.value} about={`The value for ${record.name}`} />
-      <Fact name={isVerified ? "Proved" : "Last checked"}>
-        <When time={isVerified ? verifiedAt : checkedAt} none="not yet" />
-      </Fact>
-    </dl>
-  );
   return (
     <details open={added.has(id)}>
       <summary>{isVerified ? "TXT record" : "Record to publish"}</summary>
-      {parts}
+      <dl class="record">
+        <Copied name="Name" value={record.name} about={`The name ${record.name}`} />
+        <Copied
+          name={`Name, if your DNS provider adds ${name} to it`}
+          value={host}
+          about={`The name ${record.name} without ${name}`}
+        />
+        <Copied name="Value" value={record.value} about={`The value for ${record.name}`} />
+        <Fact name={isVerified ? "Proved" : "Last checked"}>
+          <When time={isVerified ? verifiedAt : checkedAt} none="not yet" />
+        </Fact>
+      </dl>
     </details>
   );
 }

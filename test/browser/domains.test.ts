@@ -28,6 +28,7 @@ test("the keyboard adds a domain, checks it until its record is there, and remov
   await add("https://www.checked.example/");
   const row = page.getByRole("row").filter({ hasText: "_breach-monitor.checked.example" });
   await row.getByText("Not verified").waitFor();
+  await row.getByRole("cell", { name: "Nothing", exact: true }).waitFor();
   const value = (await row.getByText("breach-monitor=").textContent()) ?? "";
 
   await press(page, "Check now", "checked.example");
