@@ -41,7 +41,7 @@ test("the keyboard imports a file after a preview of rows, columns, teams and pr
     ",Bob,Navy,7",
   ];
   await choose(Buffer.from(lines.join("\n")));
-  const all = "1 malformed, 1 of another domain, 1 repeated, 1 already watched, 2 to import";
+  const all = "1 malformed, 1 of another domain, 1 repeated, 2 to import, 1 already watched";
   await dialog.getByText(`6 rows: ${all}`).waitFor();
   await dialog.getByText("Columns that are read: email, name, department; ignored: phone").waitFor();
   await dialog.getByText("1 row has no address and will not be imported: Bob").waitFor();
@@ -50,9 +50,9 @@ test("the keyboard imports a file after a preview of rows, columns, teams and pr
     "no address",
     "somebody@other.example",
     "grace@demo.example",
-    "watched@demo.example",
     "grace@demo.example",
     "alan@demo.example",
+    "watched@demo.example",
   ]);
   const status = (text: string) => dialog.getByRole("row").filter({ hasText: text });
   await status("alan@demo.example").getByText("Will be imported").waitFor();
@@ -101,7 +101,7 @@ test("a file of 510 is imported in parts: Stop leaves whole ones, a change asks 
 
   watch.expect("409 /api/v1/emails/import/commit");
   await choose();
-  await dialog.getByText("500 already watched, 10 to import").waitFor();
+  await dialog.getByText("10 to import, 500 already watched").waitFor();
   await button("Import 10 addresses").click();
   await dialog.getByText("Something has changed since the preview.").waitFor();
   await dialog.getByText("512 addresses are watched").waitFor();
@@ -144,7 +144,7 @@ test("another file takes the place of one that is read; a lost part is sent agai
   await dialog.getByText("510 rows: 510 to import").waitFor();
   watch.expect("400 /api/v1/emails/import/commit");
   await dialog.getByRole("button", { name: "Import 510 addresses" }).click();
-  await dialog.getByText("510 rows: 500 already watched, 10 to import").waitFor();
+  await dialog.getByText("510 rows: 10 to import, 500 already watched").waitFor();
   await dialog.getByRole("button", { name: "Import 10 addresses" }).click();
   await page.getByText("Imported 10 addresses.").waitFor();
   expect((await api.get("/emails")).body.total).toBe(1010);
@@ -170,6 +170,7 @@ test("the keyboard disables those who are missing from a file, once they are nam
   expect((await api.get("/emails?isActive=false")).body.total).toBe(0);
   await press(page, "Disable 2 addresses");
   await leavers.waitFor({ state: "detached" });
+  await page.getByText("3 addresses are watched").waitFor();
   const emails = await api.list("/emails?isActive=false");
   expect(emails.map(({ email }) => email).sort()).toEqual(missing);
   expect(await focused(page)).toBe(disable);

@@ -33,6 +33,12 @@ export function ImportDialog({ onClose, onDone }: Ends) {
   const plan = read.isLoading || read.failure !== undefined ? undefined : (rest?.plan ?? read.value);
   const wanted = plan?.rows.filter(({ status }) => status === "will_import").length ?? 0;
 
+  /** What is left would do something else now: its first part tells the price. */
+  const showAnew = async (left: Preview): Promise<void> => {
+    for (const part of left.parts.slice(0, 1)) part.plan = await previewPart(part.file);
+    setRest({ plan: { ...left, ...summaryOf(left.parts) }, hasChanged: true });
+  };
+
   /** Part after part, each as a whole. After the first, each has another price. */
   const commit = () =>
     action.run(async () => {
@@ -52,10 +58,10 @@ export function ImportDialog({ onClose, onDone }: Ends) {
           disabled += done.disabledCount;
         } catch (error) {
           const hasChanged = ["quote_mismatch", "nothing_to_import"].includes(asFailure(error).code ?? "");
-          if (hasChanged) part.plan = await previewPart(part.file);
           // What is imported is not asked for again. Of the rest the new price is shown: people agree to what they see.
-          setRest({ plan: { ...plan, ...summaryOf(parts.slice(index)) }, hasChanged });
-          if (hasChanged) return;
+          const left = { ...plan, ...summaryOf(parts.slice(index)) };
+          if (hasChanged) return await showAnew(left);
+          setRest({ plan: left, hasChanged });
           throw error;
         } finally {
           if (imported > 0) onDone();
@@ -139,7 +145,15 @@ export function ImportDialog({ onClose, onDone }: Ends) {
         )}
       </div>
       {plan !== undefined && hasLeavers && (
-        <LeaversDialog rows={plan.allRows} onClose={() => setLeavers(false)} onDone={onDone} />
+        <LeaversDialog
+          rows={plan.allRows}
+          onClose={() => setLeavers(false)}
+          onDone={() => {
+            onDone();
+            // If this fails, the import itself tells that the price has changed.
+            showAnew(plan).catch(() => {});
+          }}
+        />
       )}
     </Dialog>
   );

@@ -9,13 +9,13 @@ type Kind = "malformed" | "foreign" | Exclude<ImportRow["status"], "invalid">;
 /** `id`: its place in the file. */
 type Row = ImportRow & { id: number; kind: Kind };
 
-/** Problems first: what is said of a row, and of how many rows. */
+/** Problems first, and last what stays as it is: what is said of a row, and of how many rows. */
 const kinds: Record<Kind, { about: string; many: string }> = {
   malformed: { about: "Not an e-mail address", many: "malformed" },
   foreign: { about: "Not at a domain that you have verified", many: "of another domain" },
   duplicate: { about: "Already further up in the file", many: "repeated" },
-  already_monitored: { about: "Already watched", many: "already watched" },
   will_import: { about: "Will be imported", many: "to import" },
+  already_monitored: { about: "Already watched", many: "already watched" },
 };
 const order = Object.keys(kinds) as Kind[];
 
