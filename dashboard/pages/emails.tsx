@@ -182,8 +182,8 @@ const columns = (
 ];
 
 /** How many, and the worst that is open. */
-function Breaches({ id, breachCount, severity }: Email) {
-  if (breachCount === 0) return <span class="muted">0</span>;
+function Breaches({ id, breachCount, severity, lastScannedAt }: Email) {
+  if (breachCount === 0) return <span class="muted">{lastScannedAt === null ? "–" : "0"}</span>;
   return (
     <>
       <a href={addressOf("/findings", { acknowledged: anyState, emailId: id })}>{number(breachCount)}</a>{" "}
