@@ -20,7 +20,8 @@ export function ScansPage() {
   return (
     <Page title="Scans" actions={<StartScan isScanning={isScanning} onStarted={data.reload} />}>
       <p class="prose">
-        A scan asks Have I Been Pwned about every enabled address. Scans of the last 365 days are listed.
+        A scan asks Have I Been Pwned about every enabled address at a verified domain. Scans of the last 365
+        days are listed.
       </p>
       <Listing
         what="scans"
@@ -82,7 +83,7 @@ function Checked({ scan }: { scan: Scan }) {
   return (
     <>
       {missed === 0 && status === "completed"
-        ? `${totalEmails > 1 ? "All " : ""}${number(totalEmails)}`
+        ? number(totalEmails)
         : `${number(scannedEmails)} of ${number(totalEmails)}, ${number(missed)} could not be`}
       {errorMessage !== null && <small>{errorMessage}</small>}
       {errorMessage === null && missed > 0 && <small>The next scan checks them again.</small>}

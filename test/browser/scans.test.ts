@@ -28,7 +28,8 @@ test("the keyboard starts a scan; its progress is shown to its end, if slowly", 
 
   const row = page.getByRole("row").filter({ hasText: "Started by hand" });
   await row.getByText("Completed", { exact: true }).waitFor();
-  await row.getByText("All 60").waitFor();
+  // It may have left out addresses that the list does not count: "all" would say more than is known.
+  await row.getByRole("cell", { name: "60", exact: true }).waitFor();
   expect(await row.getByText("in less than a minute").count()).toBe(0);
   const scans = await organization.api.list("/scans");
   expect(scans).toMatchObject([{ status: "completed", totalEmails: 60, scannedEmails: 60 }]);
