@@ -117,10 +117,12 @@ const columns = ({ show, test, enable, isBusy, isAnyFailing }: Options): Column<
   {
     name: "Alerts of",
     cell: (channel) => {
+      const { minSeverity } = channel.options;
       const told = flags.filter(({ name }) => channel[name]);
       if (told.length === 0) return <span class="muted">nothing</span>;
-      if (told.length === flags.length) return "everything";
-      return told.map(({ label }) => label).join(", ");
+      if (told.length === flags.length && minSeverity === "low") return "everything";
+      const least = minSeverity === "low" ? "" : ` from ${minSeverity} on`;
+      return told.map(({ label, name }) => (name === "notifyOnNewBreach" ? label + least : label)).join(", ");
     },
   },
   {

@@ -88,7 +88,7 @@ test("the keyboard adds a webhook, disables and enables it, and deletes it", asy
 
   const row = page.getByRole("row").filter({ hasText: "Tickets" });
   await row.getByText("Webhook", { exact: true }).waitFor();
-  await row.getByText("New breaches, Scan complete").waitFor();
+  await row.getByText("New breaches from high on, Scan complete").waitFor();
   expect(await page.content()).not.toContain("browser-alerts");
   expect((await api.get("/alert-configs")).body.configs).toMatchObject([
     {
