@@ -129,7 +129,7 @@ const emailWrites = (org: number, changes: readonly FindingChange[]): { emailId:
     const key = emails.key(org, emailId);
     const add = openDifferences(ofEmail);
     if (Object.keys(add).length > 0) return { emailId, write: { update: key, add, if: exists } };
-    // The e-mail's row counts open findings, whatever their severity.
+    // The e-mail's row counts open findings alone.
     const isStateSame = ofEmail.every(({ given }) => given === undefined);
     return isStateSame ? [] : { emailId, write: { check: key, if: exists } };
   });

@@ -4,10 +4,12 @@
  */
 import { createHash } from "node:crypto";
 import { inTransactions } from "../../aws/table/budget.ts";
+import { chunk } from "../../aws/table/chunk.ts";
 import { exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
+import { blockOf } from "../../lists/blocks.ts";
 import { countedList } from "../../lists/counted-list.ts";
 
 /** What HIBP says of an address. `worst`: ids of up to five breaches, worst first. */
@@ -61,6 +63,9 @@ export const erase = async (org: number, domainId: number, address: string): Pro
   await removeAll(org, domainId, ({ email }) => [aliasOf(email), baseOf(aliasOf(email))].includes(alias));
 };
 
+/** Blocks from which addresses are removed at the same time. */
+const concurrency = 16;
+
 /** Removes all of a domain, once no planner can add any, or those that are meant. */
 export const removeAll = (
   org: number,
@@ -68,8 +73,12 @@ export const removeAll = (
   isMeant: (row: Unwatched) => boolean = () => true,
 ): Promise<void> =>
   withOptimisticRetry(async () => {
-    const rows = (await read(org, domainId)).filter(isMeant);
-    const deletions = rows.map((row) => unwatched.delete(org, row.id, unwatched.groupOf(row)));
-    for (const some of inTransactions(deletions, (each) => unwatched.writes(org, [each])))
-      await table.transact(unwatched.writes(org, some));
+    const removeRows = async (rows: readonly Unwatched[]): Promise<void> => {
+      const deletions = rows.map((row) => unwatched.delete(org, row.id, unwatched.groupOf(row)));
+      for (const some of inTransactions(deletions, (each) => unwatched.writes(org, [each])))
+        await table.transact(unwatched.writes(org, some));
+    };
+    const meant = (await read(org, domainId)).filter(isMeant);
+    const ofBlocks = [...Map.groupBy(meant, ({ id }) => blockOf(id)).values()];
+    for (const some of chunk(ofBlocks, concurrency)) await Promise.all(some.map(removeRows));
   });

@@ -1,6 +1,5 @@
 /** The counts of an organization that no list keeps (monitoring/counts/counts.ts) against its findings, e-mails and deliveries. */
 import { deliveries } from "../../alerting/deliveries/delivery.ts";
-import { chunk } from "../../aws/table/chunk.ts";
 import type { Item } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
@@ -12,9 +11,6 @@ import * as news from "../../monitoring/counts/news.ts";
 import { emails, isBreached } from "../../monitoring/emails/record.ts";
 import { compare } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
-
-/** Blocks read at the same time. */
-const concurrency = 4;
 
 /** `newByDay`: by day and attribute. `dates`: by breach id. */
 type Recounted = {
@@ -36,30 +32,28 @@ const recount = async (org: number): Promise<Recounted> => {
       for (const [name, by] of Object.entries(ofDay)) before[name] = (before[name] ?? 0) + by;
     }
   };
-  const everyBlock = async (directory: Directory, read: (block: number) => Promise<void>): Promise<void> => {
-    for (const some of chunk(directory, concurrency)) {
-      await Promise.all(some.map(({ block }) => read(block)));
-    }
-  };
-  await everyBlock(await findings.directory(org), async (block) => {
-    const project = ["id", "group", "breachId", "firstDetectedAt"];
-    const rows = await findings.members(org, block, { project });
+  const blocksIn = (directory: Directory): number[] => directory.map(({ block }) => block);
+  const ofFindings = { project: ["id", "group", "breachId", "firstDetectedAt"] };
+  for await (const rows of findings.membersOf(org, blocksIn(await findings.directory(org)), ofFindings)) {
     add({ findings: rows.map((row) => ({ ...row, to: findings.groupOf(row) })) });
     for (const [id, some] of breachDates.datesOf(rows)) dates.set(id, breachDates.union(some, dates.get(id)));
-  });
-  await everyBlock(await emails.directory(org), async (block) => {
-    const rows = await emails.members(org, block, { project: ["group", "findings", "lastFoundAt"] });
+  }
+  const ofEmails = { project: ["group", "findings", "lastFoundAt"] };
+  for await (const rows of emails.membersOf(org, blocksIn(await emails.directory(org)), ofEmails)) {
     add({
       breachedEmails: rows.filter((row) => emails.groupOf(row).isActive && isBreached(row)).length,
       people: rows.map(({ lastFoundAt }) => ({ to: lastFoundAt })),
     });
-  });
-  await everyBlock(await deliveries.directory(org), async (block) => {
-    const rows = await deliveries.members(org, block, { project: ["id", "group", "status"] });
-    for (const row of rows.filter(({ status }) => status === "not delivered")) {
+  }
+  const ofDeliveries = { project: ["id", "group", "status"] };
+  for await (const rows of deliveries.membersOf(
+    org,
+    blocksIn(await deliveries.directory(org)),
+    ofDeliveries,
+  )) {
+    for (const row of rows.filter(({ status }) => status === "not delivered"))
       add({ notDelivered: { ...deliveries.groupOf(row), by: 1, deliveryId: row.id } });
-    }
-  });
+  }
   return { sums, newByDay, dates };
 };
 

@@ -81,8 +81,7 @@ export async function* exportLines(organization: Organization): AsyncGenerator<L
   );
   const breachIds = new Set<number>();
   for (const [kind, list] of Object.entries(lists)) {
-    for (const block of list.blocks(await list.directory(org))) {
-      const members = await list.members(org, block);
+    for await (const members of list.membersOf(org, list.blocks(await list.directory(org)))) {
       for (const { breachId, worst = [] } of members as { breachId?: number; worst?: number[] }[])
         for (const id of breachId === undefined ? worst : [breachId]) breachIds.add(id);
       yield members.map((row) => line(kind, { ...list.groupOf(row), ...row }));

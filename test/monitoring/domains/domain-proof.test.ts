@@ -256,15 +256,18 @@ describe("the daily look-up", () => {
     publish(added);
     await checkNow(added);
     unpublish();
-    for (const _ of [1, 2, 3]) {
-      await pass(added, day);
+    const passDay = async () => {
+      await pass(added, day / 2);
+      // A look-up by hand decides nothing about that, and does not postpone the next one of the sweep.
+      expect(await checkNow(added)).toEqual({ isVerified: true, found: [] });
+      await pass(added, day / 2);
       await sweepNow();
+    };
+    for (const _ of [1, 2, 3]) {
+      await passDay();
       expect(await read(added)).toMatchObject({ verified: true, missingSince: expect.any(String) });
     }
-    // A look-up by hand decides nothing about that.
-    expect(await checkNow(added)).toEqual({ isVerified: true, found: [] });
-    await pass(added, day);
-    await sweepNow();
+    await passDay();
     expect(await read(added)).toMatchObject({ verified: false, planState: "failed" });
     expect((await actions(added))[0]).toEqual(["domain.unverified", "system"]);
     expect(await provenDomain(name)).toBeUndefined();
@@ -273,19 +276,6 @@ describe("the daily look-up", () => {
     await pass(added, day);
     await sweepNow();
     expect(await read(added)).toMatchObject({ verified: true });
-  });
-
-  test("unverifies a domain whose record is gone, however often somebody asks", async () => {
-    const added = await add();
-    publish(added);
-    await checkNow(added);
-    unpublish();
-    for (let hours = 0; hours < 5 * 24; hours += 20) {
-      await pass(added, day - 4 * 3_600_000);
-      await sweepNow();
-      await checkNow(added);
-    }
-    expect(await read(added)).toMatchObject({ verified: false });
   });
 
   test("forgets an absence that has ended, and one that nobody could see", async () => {

@@ -5,9 +5,11 @@ import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import * as catalog from "../../../shared/monitoring/hibp/catalog.ts";
 import { ignore } from "../../../shared/monitoring/unwatched/change.ts";
 import { compareAll } from "../../../shared/monitoring/unwatched/compare.ts";
+import { removeAll } from "../../../shared/monitoring/unwatched/record.ts";
 import { list } from "../../../shared/monitoring/unwatched/unwatched-list.ts";
 import { Chance } from "../../alerting/faults/chance.ts";
 import { recordCapacity } from "../../aws/table/engine.ts";
+import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { createOrganization, useWorkers } from "../../scanning/in-process-workers.ts";
 import { claim } from "./claim.ts";
 
@@ -65,4 +67,14 @@ test("30,000 unwatched addresses cost what changes", async () => {
     total: count + 1 - 50,
     unwatched: count + 1 - 50,
   });
+  // A request has a few seconds to remove them with their domain.
+  let [writing, most] = [0, 0];
+  intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
+    if (commandName !== "TransactWriteItemsCommand") return next(sent);
+    most = Math.max(most, ++writing);
+    return next(sent).finally(() => writing--);
+  });
+  await removeAll(org, claimed.id);
+  expect(most).toBe(16);
+  expect((await list(org, { limit: 1, offset: 0 })).total).toBe(0);
 });
