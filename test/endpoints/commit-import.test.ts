@@ -149,7 +149,7 @@ describe("409 quote_mismatch", () => {
     expect((await commit(api, await planOf(api, file))).body).toMatchObject({ importedCount: 3 });
   });
 
-  test("when rows differ from what a fresh preview of the same addresses gives", async () => {
+  test("when rows or quote differ from what a fresh preview of the same addresses gives", async () => {
     const { id: org, api, domainId } = await createOrganization();
     const { id: second } = await admin("domain add", { org, name: "two.example", verified: true });
     const plan = await planOf(api, "ada@demo.example\nx@other.example\nmary@two.example");
@@ -167,24 +167,16 @@ describe("409 quote_mismatch", () => {
     for (const emails of changed) {
       expectRefusal(await commit(api, { ...plan, emails }), 409, /preview/, code);
     }
+    for (const quote of [
+      { interval: "year" },
+      { isEstimate: false },
+      { newSeatsCount: 9 },
+      { newActiveCount: 0 },
+    ])
+      expectRefusal(await commit(api, { ...plan, quote: { ...plan.quote, ...quote } }), 409, /preview/, code);
     await admin("domain unverify", { org, domain: second });
     expectRefusal(await commit(api, plan), 409, /preview/, code);
     expect(await totals(api)).toEqual({ all: 0, active: 0 });
-  });
-
-  test("for any other quote than the server's own", async () => {
-    const { api } = await createOrganization();
-    const { emails, quote } = await planOf(api, numberedAddresses(2).join(" "));
-    for (const changed of [
-      { interval: "year" },
-      { isEstimate: false },
-      { newSeatsCount: 1 },
-      { newActiveCount: 0 },
-      { estimatedDeltaCents: 0 },
-      { estimatedDeltaCents: -100 },
-    ]) {
-      expectRefusal(await commit(api, { emails, quote: { ...quote, ...changed } }), 409, /preview/, code);
-    }
   });
 });
 

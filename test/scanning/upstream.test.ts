@@ -77,13 +77,6 @@ describe("a domain that the subscription does not cover", () => {
 });
 
 describe("a covered domain", () => {
-  test("that answers 403 falls back to single look-ups", async () => {
-    const org = await createOrganization({ [covered]: 1 });
-    workers.accounts = { [`user0@${covered}`]: ["Beta"] };
-    workers.failureOf = (path) => (path.startsWith("breacheddomain/") ? 403 : undefined);
-    expect(await scan(org)).toMatchObject({ status: "completed", newBreachesFound: 1 });
-  });
-
   test("that does not answer fails the scan truthfully, and nothing reads as clean", async () => {
     const org = await createOrganization({ [covered]: 1 });
     workers.failureOf = (path) => (path.startsWith("breacheddomain/") ? 503 : undefined);

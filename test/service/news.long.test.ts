@@ -6,7 +6,7 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import * as emails from "../../shared/monitoring/emails/email.ts";
-import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import { readNames } from "../../shared/monitoring/hibp/breach-details.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
 import { addWebhook } from "./add-webhook.ts";
 import { admin } from "./admin.ts";
@@ -46,7 +46,7 @@ test("95 % of organizations are alerted within 10 minutes of a breach being list
     await addWebhook(org, `${receiver.origin}/${index}`);
     hibp.covered.push(name);
   }
-  await eventually(catalog.ids, (known) => known.has("Beta"));
+  await eventually(readNames, (known) => known.has("Beta"));
 
   for (const name of hibp.covered) hibp.accounts[`one@${name}`] = ["News"];
   hibp.catalog.push(inventedBreach("News"));

@@ -106,13 +106,6 @@ export const sync = async (
   return news;
 };
 
-/** name → id of all known breaches. */
-export const ids = async (): Promise<Map<string, number>> => {
-  const found = new Map([...(await readNames())].map(([name, { id }]) => [name, id]));
-  for (const [name, id] of found) knownIds.set(name, id);
-  return found;
-};
-
 /**
  * How many breaches an answer may name that are not in HIBP's list yet. More than these are surely a mistake, and the catalog would
  * keep each name for good and make findings of it.
@@ -130,7 +123,8 @@ export const idsFor = async (
   { waitSeconds = defaultWaitSeconds, callSeconds }: Waiting & { callSeconds?: number } = {},
 ): Promise<Map<string, number>> => {
   const wanted = [...new Set(names)];
-  if (wanted.some((name) => !knownIds.has(name))) await ids();
+  if (wanted.some((name) => !knownIds.has(name)))
+    for (const [name, { id }] of await readNames()) knownIds.set(name, id);
   const unknown = wanted.filter((name) => !knownIds.has(name));
   if (unknown.length > 0) {
     const listed = await fetchList(waitSeconds, callSeconds).catch((error: unknown): Listed => {

@@ -14,7 +14,6 @@ import { invocation, onTableRequest, takeMessage, useWorkers } from "../../scann
 import {
   acknowledgedBySomebody,
   addFindings,
-  expectAgreement,
   expectDone,
   readFindings,
   requestAll,
@@ -62,15 +61,6 @@ test("a finding that is acknowledged already is acknowledged anew, and counts on
   const { id, matching } = await requestAll(org);
   await runWorkers();
   await expectDone(org, id, { matching, acknowledged: findingIds.length });
-});
-
-test("acknowledging alone afterwards replaces the acknowledgment of the request", async () => {
-  const { org, findingIds } = await seedFindings({ furtherBlocks: 0 });
-  await requestAll(org);
-  await runWorkers();
-  await acknowledgeAlone(org, findingIds[5] ?? 0);
-  expect(await acknowledgedBySomebody(org)).not.toContain(findingIds[5]);
-  await expectAgreement(org);
 });
 
 test("an e-mail that is removed meanwhile takes its findings with it", async () => {
