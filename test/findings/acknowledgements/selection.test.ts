@@ -18,7 +18,6 @@ import {
   runWorkers,
   type Seeded,
   seedFindings,
-  somebody,
   somebodyElse,
 } from "./findings.ts";
 
@@ -159,26 +158,4 @@ test("of a scan in progress also whole blocks, which are not read to know them",
   expect(matching).toBe(blockSize);
   await runWorkers();
   expect(await acknowledgements.get(org, id)).toMatchObject({ acknowledged: blockSize });
-});
-
-test("ids: each counts once, in any order, and an unknown or foreign one refuses all", async () => {
-  const [{ org, findingIds }, other] = [await seedFindings(), await seedFindings({ furtherBlocks: 0 })];
-  const some = findingIds.filter((_, index) => index % 5 === 0);
-  for (const wrong of [other.findingIds[0] ?? 0, 2 ** 52]) {
-    const asked = { ids: [...some, wrong], resolution: "handled" as const };
-    await expect(acknowledgements.request(org, asked, somebody)).rejects.toMatchObject({
-      refusal: "findingNotFound",
-    });
-  }
-  expect(await table.get(keys.acknowledgementLock(org))).toBeUndefined();
-  const { id, matching } = await acknowledgements.request(
-    org,
-    { ids: [...some.toReversed(), ...some], resolution: "ignored", reason: "Known" },
-    somebody,
-  );
-  expect(matching).toBe(some.length);
-  await runWorkers();
-  expect(await acknowledgements.get(org, id)).toMatchObject({ acknowledged: matching });
-  expect(await acknowledgedBySomebody(org)).toEqual(some);
-  expect(await acknowledgedBySomebody(other.org)).toEqual([]);
 });

@@ -1,6 +1,5 @@
 /** Lost messages, workers whose time is up, and requests that cannot be finished. */
 import { expect, test } from "vitest";
-import { handler } from "../../../functions/acknowledge-findings/handler.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
@@ -143,15 +142,6 @@ test("a request without findings ends at once and is not logged", async () => {
   const { id } = await requestAll(org);
   await runWorkers();
   await expectDone(org, id, { matching: 0, acknowledged: 0 });
-});
-
-test("the handler of the queue takes the message and finishes the request", async () => {
-  const { org, findingIds } = await seedFindings({ furtherBlocks: 0 });
-  const { id, matching } = await requestAll(org);
-  const message = await takeMessage("acknowledgements");
-  const event = { Records: [{ body: JSON.stringify(message), messageId: "1", attributes: {} }] };
-  await handler(event as never, { getRemainingTimeInMillis: () => 300_000 } as never);
-  await expectDone(org, id, { matching, acknowledged: findingIds.length });
 });
 
 test("the audit mends a lock and a place in the due index", async () => {
