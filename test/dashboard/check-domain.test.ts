@@ -36,10 +36,10 @@ describe("200", () => {
     const before = await check(wanting);
     expect(before).toMatchObject({ status: 200, body: { isVerified: false, found: [] } });
     expect(await read(wanting)).toMatchObject({ isVerified: false, checkedAt: timestamp });
-    records.set(wanting.added.record.name, ["v=spf1 -all", "breach-monitor=other"]);
+    records.set(wanting.added.record.name, ["v=spf1 -all", "x".repeat(600)]);
     expect((await check(wanting)).body).toEqual({
       isVerified: false,
-      found: ["v=spf1 -all", "breach-monitor=other"],
+      found: ["v=spf1 -all", "x".repeat(512)],
     });
     publish(wanting);
     for (const _ of [1, 2]) {
@@ -63,6 +63,7 @@ describe("200", () => {
 
 test("the command line verifies what another organization has proved only with --force", async () => {
   const [proved, wanting] = [await want("forced.check.example"), await want("forced.check.example")];
+  expect(wanting.added.record.value).not.toBe(proved.added.record.value);
   publish(proved);
   await check(proved);
   const verify = { org: wanting.org, domain: wanting.added.id };

@@ -44,6 +44,7 @@ describe("ids of another organization", () => {
       ["v1", "GET", `/breaches?scanId=${of.scan}`],
       ["v1", "POST", "/breaches/acknowledge", { id: of.finding }],
       ["v1", "POST", "/breaches/acknowledgements", { ids: [of.finding] }],
+      ["v1", "POST", "/breaches/acknowledgements", { ids: [attacker.ids.finding, of.finding] }],
       ["v1", "POST", "/breaches/acknowledgements", { ids: [of.finding], dryRun: true }],
       ["v1", "POST", "/breaches/acknowledgements", { filter: { emailId: of.email }, dryRun: true }],
       ["v1", "POST", "/breaches/acknowledgements", { filter: { domainId: of.domain }, dryRun: true }],

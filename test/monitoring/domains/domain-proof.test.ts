@@ -95,38 +95,6 @@ describe("the record of a domain", () => {
     await table.remove(keys.team(added.org, 1));
   });
 
-  test("is random, and another one for each organization and domain", async () => {
-    const [one, other] = [await add(), await add()];
-    expect(recordOf(one.domain)).toEqual({
-      type: "TXT",
-      name: `_breach-monitor.${name}`,
-      value: expect.stringMatching(/^breach-monitor=[0-9a-f]{32}$/),
-    });
-    expect(recordOf(one.domain).value).not.toBe(recordOf(other.domain).value);
-  });
-
-  test("verifies the domain when it is looked up, once in the log", async () => {
-    const added = await add();
-    expect(await checkNow(added)).toEqual({ isVerified: false, found: [] });
-    records.set(`_breach-monitor.${name}`, ["something else", "x".repeat(600)]);
-    expect((await checkNow(added)).found).toEqual(["something else", "x".repeat(512)]);
-    publish(added);
-    const { value } = recordOf(added.domain);
-    expect(await checkNow(added)).toEqual({ isVerified: true, found: [value] });
-    expect(await checkNow(added)).toEqual({ isVerified: true, found: [value] });
-    expect(await read(added)).toMatchObject({
-      verified: true,
-      verifiedBy: "record",
-      verifiedAt: expect.any(String),
-      lookedUpAt: expect.any(String),
-    });
-    expect(await provenDomain(name)).toMatchObject({ organizationId: added.org });
-    expect(await actions(added)).toEqual([
-      ["domain.verified", "api_key"],
-      ["domain.added", "api_key"],
-    ]);
-  });
-
   test("changes nothing when name servers fail, are silent, or do not listen", async () => {
     const added = await add();
     publish(added);
