@@ -7,7 +7,7 @@
  * - `MessageAttributes` of a request reach `enqueue` as the same object. The message's group travels beside
  *   that object, because fauxqs drops the MessageGroupId of a message for a standard queue.
  *
- * test/local/sqs/fauxqs.test.ts fails when one of these no longer takes effect.
+ * test/local/sqs/sqs.test.ts fails when one of these no longer takes effect.
  */
 import { buildApp } from "fauxqs";
 import { S3Store } from "../../node_modules/fauxqs/dist/s3/s3Store.js";

@@ -75,8 +75,3 @@ test("nothing in it names another host but the two that it attributes its data t
     [...examples, ...namespaces, "creativecommons.org", "haveibeenpwned.com"].sort(),
   );
 });
-
-test("the same sources give the same files", async () => {
-  await bundlePage(join(directory, "again"));
-  expect([...readPageFiles(join(directory, "again"))].sort()).toEqual([...files].sort());
-});

@@ -2,6 +2,7 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { csvCell, csvLine } from "../../dashboard/text/csv.ts";
+import { anyCharacter } from "../any-character.ts";
 
 test.each([
   ["=1+1", "'=1+1"],
@@ -35,7 +36,7 @@ test("a line ends as RFC 4180 says", () => {
 
 test("whatever the text, cells read back as they were and none begins like a formula", () => {
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 1, maxLength: 5 }), (texts) => {
+    fc.property(fc.array(fc.string({ unit: anyCharacter }), { minLength: 1, maxLength: 5 }), (texts) => {
       const [cells = []]: string[][] = parse(csvLine(texts), { record_delimiter: "\r\n" });
       expect(cells.map((cell, index) => (cell === texts[index] ? cell : cell.slice(1)))).toEqual(texts);
       for (const cell of cells) expect(cell).not.toMatch(/^[=+\-@\t\r]/);

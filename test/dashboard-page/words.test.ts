@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { withoutInvisible } from "../../dashboard/text/invisible.ts";
+import { isPlotted } from "../../dashboard/text/months.ts";
 import { count, coverageInWords, money, number } from "../../dashboard/text/words.ts";
 
 test("numbers have separators, and what is counted its plural", () => {
@@ -26,4 +28,26 @@ test.each([
   ],
 ])("the coverage %j in words", (coverage, words) => {
   expect(coverageInWords(coverage)).toBe(words);
+});
+
+test.each([
+  ["v=spf1 include:mail.example -all", "v=spf1 include:mail.example -all"],
+  ["breach-monitor=1 ", "breach-monitor=1␣"],
+  ["  breach-monitor=1", "␣␣breach-monitor=1"],
+  ["breach-monitor=1   2", "breach-monitor=1 ␣␣2"],
+  ["breach\u00a0monitor\u200b", "breach[U+00A0]monitor[U+200B]"],
+  ["a\tb\u0000", "a[U+0009]b[U+0000]"],
+  ["", ""],
+])("%j shows what nobody sees", (text, shown) => {
+  expect(withoutInvisible(text)).toBe(shown);
+});
+
+const none = { open: 0, acknowledged: 0 };
+const some = { open: 1, acknowledged: 2 };
+
+test("months are plotted from the third month on, counted from the first with findings", () => {
+  expect(isPlotted([none, none, none])).toBe(false);
+  expect(isPlotted([none, none, some])).toBe(false);
+  expect(isPlotted([none, some, some])).toBe(false);
+  expect(isPlotted([some, none, none])).toBe(true);
 });

@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
-import { documents, parse, project } from "./markdown.ts";
+import { documents, project } from "./markdown.ts";
 
 const all = documents();
 const byPath = new Map(all.map((document) => [document.path, document]));
@@ -29,6 +29,11 @@ describe("documents", () => {
     expect([...byPath.keys()]).toEqual(
       expect.arrayContaining(["README.md", "CONTRIBUTING.md", "docs/architecture.md"]),
     );
+    for (const kind of ["links", "spans", "namedLinks", "diagram"] as const)
+      expect(
+        all.reduce((sum, document) => sum + document[kind].length, 0),
+        kind,
+      ).toBeGreaterThan(60);
   });
 
   test("link to files that exist", () => {
@@ -107,41 +112,5 @@ describe("documents", () => {
         .map(([command]) => `${path}: ${command}`),
     );
     expect(gone).toEqual([]);
-  });
-});
-
-describe("the reader of documents", () => {
-  const document = parse(
-    "docs/example.md",
-    [
-      "# A heading, with `code` & more",
-      "## Twice",
-      "## Twice",
-      "See [`plan`](../shared/scans/plan.ts), `end` ([end.ts](../shared/scans/end.ts)) and [there](other.md#there).",
-      "```sh",
-      "[not a link](nowhere.md) `nor/a/path.ts`",
-      "```",
-      "```mermaid",
-      "A --> B: shared/scanning/plan.ts",
-      "```",
-    ].join("\n"),
-  );
-
-  test("makes anchors as GitHub does", () => {
-    expect([...document.anchors]).toEqual(["a-heading-with-code--more", "twice", "twice-1"]);
-  });
-
-  test("finds links and the identifiers of links, outside of code blocks", () => {
-    expect(document.links.map(({ target }) => target)).toEqual([
-      "../shared/scans/plan.ts",
-      "../shared/scans/end.ts",
-      "other.md#there",
-    ]);
-    expect(document.namedLinks.map(({ identifier, target }) => `${identifier} ${target}`)).toEqual([
-      "plan ../shared/scans/plan.ts",
-      "end ../shared/scans/end.ts",
-    ]);
-    expect(document.spans.map(({ text }) => text)).toEqual(["code", "plan", "end"]);
-    expect(document.diagram.map(({ text }) => text)).toEqual(["A --> B: shared/scanning/plan.ts"]);
   });
 });

@@ -39,7 +39,7 @@ const identifierPattern = /^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$/;
 /** `name` (file), `name` in file, `name` of file, `name`, file. */
 const namedBefore = /`([^`]+)`(?: in| of|,)? \(?$/;
 
-export const parse = (path: string, text: string): Document => {
+const parse = (path: string, text: string): Document => {
   const document = {
     path,
     anchors: new Set<string>(),

@@ -118,6 +118,11 @@ describe("layers import one way", () => {
     expect(arrows(wrong)).toEqual([]);
   });
 
+  test("one file reaches into the package fauxqs", () => {
+    const reaching = imports.filter(({ to }) => to.includes("fauxqs/dist"));
+    expect([...new Set(reaching.map(({ from }) => from))]).toEqual(["local/sqs/fauxqs.ts"]);
+  });
+
   test("contracts import no package but zod", () => {
     const wrong = imports.filter(
       ({ from, to, isPackage, typeOnly }) => contracts.test(from) && isPackage && !typeOnly && to !== "zod",
