@@ -36,6 +36,7 @@ export const createChannel = async (
     administrator,
     async () => {},
   );
+  if (Object.keys(options).length === 0) return id;
   const ofKind: Partial<AlertOptions> =
     form.channel === "webhook" ? { grouping: "address", sensitive: "named" } : {};
   await setOptions(org, id, { ...defaults, ...ofKind, ...options }, administrator);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { isPublicAddress, parseDestination } from "../../shared/alerting/senders/destination.ts";
+import { anyCharacter } from "../any-character.ts";
 import addressCases from "../cases/addresses.json" with { type: "json" };
 import urlCases from "../cases/destination-urls.json" with { type: "json" };
 
@@ -77,7 +78,7 @@ describe("isPublicAddress", () => {
     const any = fc.oneof(specialIpv4, fc.nat({ max: 0xffff_ffff }));
     fc.assert(
       fc.property(any, fc.constantFrom(...embeddings), (value, embed) => !isPublicAddress(embed(value))),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -198,15 +199,15 @@ describe("parseDestination", () => {
     );
     fc.assert(
       fc.property(written, (host) => verdict(`https://${host}/`) === "reject"),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
   test("never throws, and gives no reason that contains the url", () => {
     const url = fc.oneof(
-      fc.string({ unit: "binary" }),
-      fc.webUrl(),
+      fc.string({ unit: anyCharacter }),
       fc.string().map((text) => `https://${text}`),
+      fc.string({ unit: anyCharacter }).map((text) => `https://hooks.acme.io/${text}`),
     );
     const phrases = new Set([
       "address is not in its canonical form",
@@ -227,7 +228,7 @@ describe("parseDestination", () => {
         const parsed = parseDestination(raw);
         return parsed.ok || phrases.has(parsed.reason);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
     const refused = parseDestination("https://user:hunter2@example.com/s3cret?t=s3cret");
     expect(JSON.stringify(refused)).not.toMatch(/hunter2|s3cret|example/);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Event, envelope, urlPreview } from "../../shared/alerting/senders/envelope.ts";
+import { anyCharacter } from "../any-character.ts";
 
 const at = new Date("2026-01-02T03:04:05.006Z");
 
@@ -52,10 +53,11 @@ describe("urlPreview", () => {
 
   test("discloses nothing of path, query or fragment", () => {
     fc.assert(
-      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
-        const { origin } = new URL(url);
-        return [origin, `${origin}/...`].includes(urlPreview(url));
-      }),
+      fc.property(fc.string({ unit: anyCharacter }), (rest) =>
+        ["", "/..."].some(
+          (shown) => urlPreview(`https://hooks.acme.io/${rest}`) === `https://hooks.acme.io${shown}`,
+        ),
+      ),
     );
   });
 });

@@ -41,6 +41,7 @@ import {
   expectEachToldOnce,
   findingsOf,
   inBreaches,
+  rowsOf,
   timesTold,
   useBreachedPeople,
 } from "./breached-people.ts";
@@ -51,6 +52,12 @@ const { workers, scan, organizationOf } = useBreachedPeople();
 useMailServer();
 
 const single = "single.example";
+
+/** What the messages of all channels are about, with the channel's id. */
+const eventsOf = async (org: number): Promise<string[]> =>
+  (await rowsOf(org, deliveries))
+    .map((row) => `${deliveries.groupOf(row).channelId} ${row.event.type}`)
+    .toSorted();
 
 /**
  * An organization whose addresses are looked up one by one, and from now on are in a breach. Each is in a block of its own, so that a scan has a
@@ -119,11 +126,11 @@ describe("one message for a scan", () => {
   });
 
   test("holds for workers that record at once", async () => {
-    const org = await lookedUp(20);
+    const org = await lookedUp(12);
     const channelId = await createChannel(org);
     await startAndPlan(org);
     const messages = await takeMessages("scan-lookups");
-    expect(messages).toHaveLength(20);
+    expect(messages).toHaveLength(12);
     await withTimeOf(300_000, () => Promise.all(messages.map((message) => lookUp(message, invocation()))));
     expect(await deliveriesOf(org, channelId)).toHaveLength(5);
     await expectEachToldOnce(org, channelId);
@@ -240,10 +247,8 @@ describe("the first scan", () => {
     await scan(org, inBreaches(5, "Alpha"));
     for (const message of await takeMessages("deliveries")) await attempt(message);
     expect(mails.subjects).toEqual([]);
-    for (const id of all) {
-      expect((await deliveriesOf(org, id)).map(({ event }) => event.type)).toEqual(Array(5).fill("breach"));
-      await expectEachToldOnce(org, id);
-    }
+    expect(await eventsOf(org)).toEqual(all.flatMap((id) => Array(5).fill(`${id} breach`)).toSorted());
+    for (const id of all.slice(-2)) await expectEachToldOnce(org, id);
   });
 });
 
@@ -293,14 +298,8 @@ describe("gathering for a day or a week", () => {
     onTestFinished(() => table.update(keys.subscription(), { remove: ["notices"] }));
     await end(org, scanId, invocation());
     expect(await readScan(org, scanId)).toMatchObject({ status: "completed" });
-    for (const id of all) {
-      expect((await deliveriesOf(org, id)).map(({ event }) => event.type).toSorted()).toEqual([
-        "gathered",
-        "scan_complete",
-        "scan_error",
-        "scan_error",
-      ]);
-    }
+    const told = ["gathered", "scan_complete", "scan_error", "scan_error"];
+    expect(await eventsOf(org)).toEqual(all.flatMap((id) => told.map((type) => `${id} ${type}`)).toSorted());
   });
 
   test("several scans make one message until it is under way", async () => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { channelConfig } from "../../shared/alerting/channels/channel-schema.ts";
 import { sign, standardHeaders } from "../../shared/alerting/senders/signature.ts";
+import { anyCharacter } from "../any-character.ts";
 
 /** HMAC as RFC 2104 defines it, computed from SHA-256 alone. */
 function hmac(key: Buffer, message: Buffer): string {
@@ -15,9 +16,9 @@ function hmac(key: Buffer, message: Buffer): string {
 
 describe("sign", () => {
   test("is the HMAC-SHA256 of the UTF-8 bytes in lower-case hexadecimal", () => {
-    const text = fc.string({ unit: "grapheme", maxLength: 200 });
+    const text = fc.string({ unit: anyCharacter, maxLength: 200 });
     fc.assert(
-      fc.property(text, fc.string({ unit: "grapheme", minLength: 1, maxLength: 200 }), (body, secret) => {
+      fc.property(text, fc.string({ unit: anyCharacter, minLength: 1, maxLength: 200 }), (body, secret) => {
         const signature = sign(body, secret);
         expect(signature).toMatch(/^[0-9a-f]{64}$/);
         expect(signature).toBe(hmac(Buffer.from(secret), Buffer.from(body)));
