@@ -3,7 +3,7 @@
  *
  * - The stores are imported from `fauxqs/dist` and given to the server, because event sources read the queues
  *   directly: the server's own long polling looks at every queue fifty times a second.
- * - `enqueue` and `dequeue` of each queue are replaced, to wake event sources and to order fair queues.
+ * - `enqueue` and `dequeue` of each queue are replaced, to order fair queues.
  * - `MessageAttributes` of a request reach `enqueue` as the same object. The message's group travels beside
  *   that object, because fauxqs drops the MessageGroupId of a message for a standard queue.
  *
@@ -57,8 +57,7 @@ export type Fauxqs = {
   keepGroup(entry: { MessageGroupId?: string; MessageAttributes?: object }): void;
 };
 
-/** `onEnqueued` is told of every queue that has got a message. */
-export const openFauxqs = (onEnqueued: (queue: Queue) => void): Fauxqs => {
+export const openFauxqs = (): Fauxqs => {
   const store = new SqsStore();
   const stores = { sqsStore: store, snsStore: new SnsStore(), s3Store: new S3Store() };
   const queues = new Map<string, Queue>();
@@ -69,7 +68,7 @@ export const openFauxqs = (onEnqueued: (queue: Queue) => void): Fauxqs => {
     createQueue: (name, url, arn, attributes) => {
       const inner = store.createQueue(name, url, arn, attributes);
       const queue = openQueue(store, inner);
-      replaceMethods(inner, { groups, onEnqueued: () => onEnqueued(queue) });
+      replaceMethods(inner, groups);
       queues.set(arn, queue);
       return queue;
     },
@@ -83,16 +82,12 @@ export const openFauxqs = (onEnqueued: (queue: Queue) => void): Fauxqs => {
   };
 };
 
-const replaceMethods = (
-  inner: SqsQueue,
-  { groups, onEnqueued }: { groups: WeakMap<object, string>; onEnqueued: () => void },
-): void => {
+const replaceMethods = (inner: SqsQueue, groups: WeakMap<object, string>): void => {
   const enqueue = inner.enqueue.bind(inner);
   inner.enqueue = (message) => {
     const group = groups.get(message.messageAttributes);
     if (group !== undefined) message.messageGroupId = group;
     enqueue(message);
-    onEnqueued();
   };
   const dequeue = inner.dequeue.bind(inner);
   inner.dequeue = (...args) => {

@@ -18,7 +18,7 @@ export const startSqs = async (settings: {
 }): Promise<Sqs> => {
   const { assembly, lambda, speed } = settings;
   const sources = new Map<Queue, EventSource>();
-  const fauxqs = openFauxqs((queue) => sources.get(queue)?.wake());
+  const fauxqs = openFauxqs();
   const { app, queueByArn, queueByUrl } = fauxqs;
   createQueues(assembly, fauxqs);
   for (const { properties } of assembly.ofType<MappingProperties>("AWS::Lambda::EventSourceMapping")) {
@@ -36,7 +36,7 @@ export const startSqs = async (settings: {
     sources.set(queue, source);
   }
   handleSending(fauxqs, speed);
-  // A request may have made messages visible again, so the queue's event source looks.
+  // A request may have sent messages or made some visible again, so the queue's event source looks.
   app.addHook("onResponse", async (request) => {
     const queueUrl = (request.body as { QueueUrl?: string } | undefined)?.QueueUrl;
     const queue = queueUrl === undefined ? undefined : queueByUrl(queueUrl);
