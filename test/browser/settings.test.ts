@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { noBrowser } from "../../local/harness/chromium.ts";
+import { createSession, signedIn } from "../dashboard/signed-in.ts";
 import { createClient } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { focused, follow, press, tabTo } from "./keyboard.ts";
@@ -17,7 +18,22 @@ const followTab = async (page: Page, name: string, steps: number): Promise<void>
   await isLoaded(page);
 };
 
-// alerts.test.ts shows that an edit leaves alone what somebody else has changed meanwhile.
+test("an edit leaves alone what somebody else has changed meanwhile", async () => {
+  const organization = await createOrganization();
+  const { dashboard, userId } = await signedIn(organization.id, { role: "admin" });
+  const { page, user } = await signInTo(organization, { place: "/settings/members" });
+  const edit = page.getByRole("row").filter({ hasText: `user-${organization.id}` });
+  await edit.getByRole("button", { name: "Edit" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("Grace");
+  expect((await dashboard.patch(`/members/${userId}`, { role: "member" })).status).toBe(200);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const { dashboard: admin } = await createSession(organization.id, user);
+  const members = await admin.list("/members");
+  expect(members.find(({ id }) => id === userId)).toMatchObject({ name: "Grace", role: "member" });
+});
+
 describe("the keyboard alone, under Settings", () => {
   let page: Page;
   let watch: Visit["watch"];
