@@ -12,7 +12,6 @@ export type FunctionDefinition = {
   runtime: string;
   memoryMegabytes: number;
   timeoutSeconds: number;
-  maximumInstances: number;
   /** The template's variables. */
   variables: Readonly<Record<string, string>>;
 };
@@ -29,15 +28,9 @@ type FunctionProperties = {
 /** Instances of one function at most: one for each core, 2 to 4. Each takes about 100 MB, and compiles the code for itself. */
 export const maximumInstances = Math.min(4, Math.max(2, availableParallelism()));
 
-/** Instances at most of a function that a queue feeds, which may wait long for servers elsewhere. */
-export const maximumInstancesOfWorkers = 8;
-
 export const readFunction = (assembly: Assembly, logicalId: string): FunctionDefinition => {
   const name = assembly.physicalId(logicalId);
   const { properties } = assembly.resource<FunctionProperties>(logicalId);
-  const isFedByQueue = assembly
-    .ofType<{ FunctionName: string }>("AWS::Lambda::EventSourceMapping")
-    .some((mapping) => mapping.properties.FunctionName === name);
   const variables = Object.entries(properties.Environment?.Variables ?? {});
   return {
     name,
@@ -47,7 +40,6 @@ export const readFunction = (assembly: Assembly, logicalId: string): FunctionDef
     runtime: properties.Runtime,
     memoryMegabytes: properties.MemorySize ?? 128,
     timeoutSeconds: properties.Timeout ?? 3,
-    maximumInstances: isFedByQueue ? maximumInstancesOfWorkers : maximumInstances,
     variables: Object.fromEntries(variables.map(([key, value]) => [key, String(value)])),
   };
 };

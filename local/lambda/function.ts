@@ -1,6 +1,6 @@
 /** One function: the invocations that wait for an instance, and the instances that serve them. */
 import { randomUUID } from "node:crypto";
-import type { FunctionDefinition } from "./definition.ts";
+import { type FunctionDefinition, maximumInstances } from "./definition.ts";
 import { answerTooLarge, ended, maximumPayloadBytes, ofRequest, timedOut } from "./failures.ts";
 import { type InstanceProcess, startInstance } from "./instance.ts";
 import type { FunctionLog } from "./log.ts";
@@ -152,7 +152,7 @@ export const openFunction = (
       if (instance.isReady && instance.current === undefined && waiting.length > 0) workOrRest(instance);
     }
     const isStarting = [...instances].some(({ isReady }) => !isReady);
-    const hasRoom = instances.size < definition.maximumInstances;
+    const hasRoom = instances.size < maximumInstances;
     if (waiting.length > 0 && !isStarting && hasRoom && !isClosed) start();
   };
 

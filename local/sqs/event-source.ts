@@ -1,4 +1,4 @@
-import { maximumInstances, maximumInstancesOfWorkers } from "../lambda/definition.ts";
+import { maximumInstances } from "../lambda/definition.ts";
 import type { InvocationResult } from "../lambda/protocol.ts";
 import type { Queue, TakenMessage } from "./fauxqs.ts";
 
@@ -17,9 +17,6 @@ export type EventSourceSettings = {
   maximumConcurrency: number | undefined;
 };
 
-/** While messages wait and no batch has begun or ended for this long, the source takes one batch more, as Lambda does. */
-const growthMilliseconds = 1000;
-
 /** What one receive call gives at most; Lambda joins several for a larger batch. */
 const maximumReceived = 10;
 
@@ -34,14 +31,8 @@ const longestTimerMilliseconds = 2 ** 31 - 1;
 export const openEventSource = (settings: EventSourceSettings): EventSource => {
   const { queue, batchSize } = settings;
   // More than the function has instances would only wait while they are invisible.
-  const mostBatches = Math.min(
-    settings.maximumConcurrency ?? Number.POSITIVE_INFINITY,
-    maximumInstancesOfWorkers,
-  );
-  let limit = Math.min(maximumInstances, mostBatches);
+  const mostBatches = Math.min(settings.maximumConcurrency ?? Number.POSITIVE_INFINITY, maximumInstances);
   let running = 0;
-  /** When a batch last began or ended, or the limit grew. */
-  let movedAt = 0;
   let isClosed = false;
   let isAwake = false;
   let timer: NodeJS.Timeout | undefined;
@@ -59,28 +50,17 @@ export const openEventSource = (settings: EventSourceSettings): EventSource => {
   const work = (): void => {
     clearTimeout(timer);
     queue.refresh();
-    while (!isClosed && running < limit && queue.available() > 0) {
+    while (!isClosed && running < mostBatches && queue.available() > 0) {
       const batch = take(queue, batchSize);
       if (batch.length > 0) handle(batch);
     }
-    if (isClosed) return;
-    if (running < limit) sleep();
-    else if (limit < mostBatches)
-      timer = setTimeout(grow, Math.max(1, movedAt + growthMilliseconds - Date.now()));
-  };
-
-  const grow = (): void => {
-    if (queue.available() > 0) limit += 1;
-    movedAt = Date.now();
-    work();
+    if (!isClosed && running < mostBatches) sleep();
   };
 
   const handle = (batch: TakenMessage[]): void => {
     running += 1;
-    movedAt = Date.now();
     void deliver(settings, batch).finally(() => {
       running -= 1;
-      movedAt = Date.now();
       wake();
     });
   };
