@@ -210,7 +210,7 @@ describe("text from upstream and from users", () => {
       fc.string({ unit: fc.constantFrom("<", ">", "&", '"', "'", "/", "\r", "\n", "a", "=", "\ud83d") }),
       fc.constantFrom(...hostileTexts),
     );
-    fc.assert(fc.property(text, text, text, text, check), { numRuns: 50 });
+    fc.assert(fc.property(text, text, text, text, check));
   });
 
   test("of a name of 200 characters is shown whole, apart from the text around it", () => {

@@ -236,7 +236,7 @@ describe("text from upstream and from users", () => {
       fc.string({ unit: fc.constantFrom("<", ">", "&", "*", "_", "`", "!", "|", "@", "\n", "a", "\ud83d") }),
       fc.constantFrom(...hostileTexts),
     );
-    fc.assert(fc.property(text, text, text, text, check), { numRuns: 50 });
+    fc.assert(fc.property(text, text, text, text, check));
   });
 
   test("mentions nobody, also in systems that read mentions in plain text", () => {
