@@ -38,6 +38,7 @@ export type Domain = Reply<"GET /dashboard/domains">["domains"][number];
 export type Team = Reply<"GET /dashboard/teams">["teams"][number];
 export type Member = Reply<"GET /dashboard/members">["members"][number];
 export type Scan = Reply<"GET /v1/scans">["scans"][number];
+export type Coverage = Reply<"GET /v1/scans/{id}/coverage">;
 /** As `include=details` gives it. */
 export type Channel = Extract<Reply<"GET /v1/alert-configs">["configs"][number], { options: unknown }>;
 export type Delivery = Reply<"GET /dashboard/alert-configs/{id}/deliveries">["deliveries"][number];

@@ -1,5 +1,7 @@
 import { call } from "../api/client.ts";
 import type { Scan } from "../api/routes.ts";
+import { DetailsButton } from "../components/button.tsx";
+import { type Show, useDialog } from "../components/dialog.tsx";
 import { Listing, usePage } from "../components/listing.tsx";
 import { Empty } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
@@ -11,12 +13,14 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { number } from "../text/words.ts";
 import { anyState } from "./findings/filters.ts";
+import { CoverageDialog } from "./scans/coverage.tsx";
 
 export function ScansPage() {
   const data = usePage({}, (query, signal) => call("GET /v1/scans", { query }, { signal }));
   const isScanning = data.value?.scans.some(isRunning) ?? false;
   // An office behind one address has 100 requests a minute.
   useRepeat(isScanning, 5, data);
+  const { dialog, show } = useDialog();
   return (
     <Page title="Scans" actions={<StartScan isScanning={isScanning} onStarted={data.reload} />}>
       <p class="prose">
@@ -27,7 +31,7 @@ export function ScansPage() {
         what="scans"
         data={data}
         rowsOf={({ scans }) => scans}
-        columns={columns}
+        columns={columns(show)}
         empty={
           <Empty title="No scan has run yet.">
             Start one now, or choose under <a href={addressOf("/settings/organization")}>Settings</a> how
@@ -35,6 +39,7 @@ export function ScansPage() {
           </Empty>
         }
       />
+      {dialog}
     </Page>
   );
 }
@@ -51,12 +56,19 @@ const states: Record<Scan["status"], string> = {
   failed: "Failed",
 };
 
-const columns: Column<Scan>[] = [
+const columns = (show: Show): Column<Scan>[] => [
   {
     name: "Started",
     kind: "main",
     width: "time",
-    cell: ({ startedAt, createdAt }) => <When time={startedAt ?? createdAt} />,
+    cell: (scan) => (
+      <DetailsButton
+        about="What the scan checked"
+        onClick={() => show(({ onClose }) => <CoverageDialog scan={scan} onClose={onClose} />)}
+      >
+        <When time={scan.startedAt ?? scan.createdAt} />
+      </DetailsButton>
+    ),
   },
   { name: "Why", cell: ({ type }) => types[type] },
   {

@@ -115,8 +115,12 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     expect(await problems(page)).toEqual([]);
   });
 
-  test("the dialog that shows a new API key, and the deliveries of a channel", async () => {
+  test("the dialogs of a scan and of a new API key, and the deliveries of a channel", async () => {
     const page = signedIn.full?.page as Page;
+    await page.goto(urlOf("/scans"));
+    await page.getByRole("rowheader").getByRole("button").first().click();
+    await page.getByRole("dialog").getByText("Checked", { exact: true }).waitFor();
+    expect(await problems(page)).toEqual([]);
     await page.goto(urlOf("/settings/api-keys"));
     await page.getByRole("button", { name: "Create API key" }).click();
     await page.getByLabel("Label").fill("Export");

@@ -9,10 +9,14 @@ import { go, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
-test("the keyboard starts a scan; its progress is shown to its end, if slowly", async () => {
+test("the keyboard starts a scan, whose slow progress and coverage are shown", async () => {
   const organization = await createOrganization();
   const addresses = [...numberedAddresses(59), "ada@demo.example"];
-  await admin("email import", { org: organization.id, file: await writeAddresses(addresses) });
+  const org = organization.id;
+  const other = await admin("domain add", { org, name: "other.example", verified: true });
+  addresses.push("left.out@other.example");
+  await admin("email import", { org, file: await writeAddresses(addresses) });
+  await admin("domain unverify", { org, domain: other.id });
   const { page } = await signInTo(organization);
   // An answer takes longer than the page waits until it asks again.
   await page.route("**/api/v1/scans?*", async (route) => {
@@ -35,4 +39,11 @@ test("the keyboard starts a scan; its progress is shown to its end, if slowly", 
   expect(scans).toMatchObject([{ status: "completed", totalEmails: 60, scannedEmails: 60 }]);
   const found = row.getByRole("link", { name: String(scans[0]?.newBreachesFound), exact: true });
   expect(await found.getAttribute("href")).toContain(`/findings?scanId=${scans[0]?.id}`);
+
+  await row.getByRole("button", { description: "What the scan checked" }).click();
+  const dialog = page.getByRole("dialog", { name: "What the scan checked" });
+  await dialog.getByText("60 addresses", { exact: true }).waitFor();
+  await dialog.getByText("1 address: the domain is not verified").waitFor();
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await dialog.waitFor({ state: "detached" });
 });
