@@ -70,7 +70,7 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
   const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
   // HIBP has answered a scan whose only answer is not believed.
   const isCompleted = scannedCount > 0 || (scan.failed_doubted ?? 0) > 0;
-  const isHeldUp = counts.unreachedCount > 0 && (await limiter.isUsedUp(await rate()));
+  const isHeldUp = counts.unreachedCount > 0 && (await limiter.lookUpWait(await rate())) > 0;
   const because = [
     ...(reason === undefined ? [] : [reason]),
     ...failuresOf(scan).map((failed) => failed.reason),

@@ -9,6 +9,7 @@ import * as domains from "../monitoring/domains/domain.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
 import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
+import * as limiter from "../monitoring/hibp/limiter.ts";
 import { rate } from "../monitoring/hibp/subscription-state.ts";
 import { type LookUp, lookUpAccounts } from "../monitoring/hibp/upstream.ts";
 import { maximumDelaySeconds } from "./ask-upstream.ts";
@@ -62,9 +63,16 @@ const takeStep = async (
   { logger, remainingSeconds }: Invocation,
 ): Promise<{ chunk: string; waitSeconds: number } | undefined> => {
   const { org, scanId, batch, chunk } = key;
-  const [scan, allDomains] = await Promise.all([scans.get(org, scanId), domains.list(org)]);
+  const rpm = await rate();
+  const [scan, allDomains, waiting] = await Promise.all([
+    scans.get(org, scanId),
+    domains.list(org),
+    limiter.lookUpWait(rpm),
+  ]);
   // The message is late or repeated.
   if (scan?.remaining[batch]?.[chunk] === undefined) return undefined;
+  // A hundred chunks can wait for the rate of ten requests a minute: none reads its e-mails in vain.
+  if (waiting > 0) return { chunk, waitSeconds: waiting };
   const { fromId, toId } = rangeOf(chunk);
   const domainsById = new Map(allDomains.map((domain) => [domain.id, domain]));
   const ahead = (await emails.members(org, blockOf(fromId), { fromId, toId })).filter((row) => {
@@ -78,7 +86,7 @@ const takeStep = async (
   const checkedAt = new Date().toISOString();
   const { answers, waitSeconds, refusal } = await lookUpAccounts(
     rows.map((row) => row.email),
-    await rate(),
+    rpm,
   );
   const answered = rows.slice(0, answers.length);
   const spareSeconds = Math.max(0, Math.min(maximumWaitSeconds, (remainingSeconds() - saveSeconds) / 2));

@@ -7,6 +7,7 @@ import type { Message } from "../../shared/contract/messages.ts";
 import * as removals from "../../shared/findings/email-removal.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
+import { emails } from "../../shared/monitoring/emails/record.ts";
 import * as limiter from "../../shared/monitoring/hibp/limiter.ts";
 import { chunksLeft } from "../../shared/scanning/email-chunks.ts";
 import { lookUp } from "../../shared/scanning/look-up.ts";
@@ -14,6 +15,7 @@ import {
   createOrganization,
   endEarly,
   invocation,
+  onTableRequest,
   readScan,
   runLookUps,
   startAndPlan,
@@ -106,6 +108,16 @@ test("addresses beyond the rate limit are looked up in later minutes", async () 
     newBreachesFound: 11,
     errorMessage: expect.stringContaining("1 of 12 monitored emails could not be scanned"),
   });
+});
+
+test("a chunk that waits for the rate reads no e-mails", async () => {
+  const { org, message } = await planned(4);
+  await limiter.pause(3_600);
+  const reading = onTableRequest(emails.key(org, 1).pk.replace(/\d+$/, ""), "before", async () => {});
+  await lookUp(message, invocation(300));
+  expect(reading.happened).toBe(false);
+  expect(await takeMessages("scan-lookups")).toEqual([]);
+  expect(await delayedMessages()).not.toBe("0");
 });
 
 test("a scan that ends while it waits for the rate names the rate", async () => {

@@ -59,10 +59,11 @@ export const reserve = async (
   return { granted: 0, waitSeconds: 1 };
 };
 
-/** Whether look-ups would have to wait now. Reserves nothing. */
-export const isUsedUp = async (rpm: number): Promise<boolean> => {
+/** How many seconds a look-up would have to wait now; 0 if it would not. Reserves nothing. */
+export const lookUpWait = async (rpm: number): Promise<number> => {
   const row = await table.get<LimiterRow>(keys.limiter());
-  return take(row, 1, rpm - reservedForCalls(rpm), Date.now()).grant.granted === 0;
+  const { grant } = take(row, 1, rpm - reservedForCalls(rpm), Date.now());
+  return "waitSeconds" in grant ? grant.waitSeconds : 0;
 };
 
 /** Pauses all grants for this long. Never shortens a longer pause. */
