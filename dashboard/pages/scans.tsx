@@ -61,14 +61,7 @@ const columns = (show: Show): Column<Scan>[] => [
     name: "Started",
     kind: "main",
     width: "time",
-    cell: (scan) => (
-      <DetailsButton
-        about="What the scan checked"
-        onClick={() => show(({ onClose }) => <CoverageDialog scan={scan} onClose={onClose} />)}
-      >
-        <When time={scan.startedAt ?? scan.createdAt} />
-      </DetailsButton>
-    ),
+    cell: ({ startedAt, createdAt }) => <When time={startedAt ?? createdAt} />,
   },
   { name: "Why", cell: ({ type }) => types[type] },
   {
@@ -80,13 +73,13 @@ const columns = (show: Show): Column<Scan>[] => [
       </span>
     ),
   },
-  { name: "Checked", cell: (scan) => <Checked scan={scan} /> },
+  { name: "Checked", cell: (scan) => <Checked scan={scan} show={show} /> },
   { name: "New findings", kind: "number", width: "time", cell: (scan) => <NewFindings scan={scan} /> },
   { name: "Completed", width: "time", cell: ({ completedAt }) => <When time={completedAt} none="not yet" /> },
 ];
 
 /** How much was checked, and what was not and why. */
-function Checked({ scan }: { scan: Scan }) {
+function Checked({ scan, show }: { scan: Scan; show: Show }) {
   const { scannedEmails, totalEmails, errorMessage, status } = scan;
   if (isRunning(scan)) {
     return <Progress label="Checked so far" done={scannedEmails} total={totalEmails} />;
@@ -94,9 +87,14 @@ function Checked({ scan }: { scan: Scan }) {
   const missed = totalEmails - scannedEmails;
   return (
     <>
-      {missed === 0 && status === "completed"
-        ? number(totalEmails)
-        : `${number(scannedEmails)} of ${number(totalEmails)}, ${number(missed)} could not be`}
+      <DetailsButton
+        about="What the scan checked"
+        onClick={() => show(({ onClose }) => <CoverageDialog scan={scan} onClose={onClose} />)}
+      >
+        {missed === 0 && status === "completed"
+          ? number(totalEmails)
+          : `${number(scannedEmails)} of ${number(totalEmails)}, ${number(missed)} could not be`}
+      </DetailsButton>
       {errorMessage !== null && <small>{errorMessage}</small>}
       {errorMessage === null && missed > 0 && <small>The next scan checks them again.</small>}
     </>

@@ -118,7 +118,7 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
   test("the dialogs of a scan and of a new API key, and the deliveries of a channel", async () => {
     const page = signedIn.full?.page as Page;
     await page.goto(urlOf("/scans"));
-    await page.getByRole("rowheader").getByRole("button").first().click();
+    await page.getByRole("cell").getByRole("button").first().click();
     await page.getByRole("dialog").getByText("Checked", { exact: true }).waitFor();
     expect(await problems(page)).toEqual([]);
     await page.goto(urlOf("/settings/api-keys"));
