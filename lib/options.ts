@@ -106,7 +106,7 @@ const options = {
   /** The SHA-256 of the secret of a proxy in front of the API; several while one replaces another. Undefined: no proxy is trusted. */
   trustedProxySecretSha256: {
     ...text(
-      // The other hash is of an empty text: whoever sends an empty header would be trusted.
+      // e3b0c44298fc1c14… is the hash of an empty text: with it, whoever sends an empty header would be trusted.
       /^(?!.*e3b0c44298fc1c14)[\da-f]{64}(?:,[\da-f]{64})*$/,
       "64 hexadecimal digits in lower case, of a secret that is not empty, or several such joined by commas",
     ),

@@ -36,8 +36,14 @@ function Facts({ checked, failed, skipped, stale, domains }: Coverage) {
       ))}
       {stale.count > 0 && (
         <Fact name="Not reached">
-          {addresses(stale.count)}, last checked <When time={stale.oldest} none="never" />
-          {stale.oldest !== null && " or later"}
+          {addresses(stale.count)},{" "}
+          {stale.oldest === null ? (
+            "none of them checked before"
+          ) : (
+            <>
+              last checked <When time={stale.oldest} /> or later
+            </>
+          )}
         </Fact>
       )}
       {notSearched.map(({ id, name, reason }) => (
