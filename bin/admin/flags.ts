@@ -59,7 +59,7 @@ export const findOrganization = async (flags: Flags): Promise<organizations.Orga
   return organization;
 };
 
-/** The same, unless its subscription has lapsed: what is done by hand would have no effect until it is paid. */
+/** The organization that `--org` names, unless its subscription has lapsed: what is done by hand would have no effect until it is paid. */
 export const findServed = async (flags: Flags): Promise<organizations.Organization> => {
   const organization = await findOrganization(flags);
   const refusal = billingRefusal(organization.billing, new Date());

@@ -51,14 +51,14 @@ export const withTimeOf = <R>(remainingMilliseconds: number, work: () => Promise
 const within = <R>(milliseconds: number, work: () => Promise<R>): Promise<R> =>
   deadlines.run({ until: Date.now() + milliseconds, isOfInvocation: true }, work);
 
-/** Sends a request until it is answered, and not refused because of contention, or the time is over. */
+/** Sends a request again until DynamoDB answers it without refusing it because of contention, or until the time is over. */
 export const withContentionRetry = <R>(send: () => Promise<R>): Promise<R> =>
   whilePassing(send, (error) => isContention(error) || isUnanswered(error));
 
 /**
  * Runs `attempt` again as long as it throws an error that `isPassing` recognizes, after random pauses, until the time
- * is over. Then it throws the refusal `busy`; outside of functions the error itself of a table that did not answer. Operations inside of
- * `attempt` share the time.
+ * is over. Then it throws the refusal `busy`. Outside of functions, if the table did not answer, it throws that error instead.
+ * Operations inside of `attempt` share the time.
  */
 export const whilePassing = <R>(
   attempt: () => Promise<R>,

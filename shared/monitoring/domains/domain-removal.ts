@@ -11,7 +11,7 @@ import { removeAll as removeUnwatched } from "../unwatched/record.ts";
 import * as domains from "./domain.ts";
 import { provenDomain, release } from "./proof-record.ts";
 
-/** Longer than after `activity.slot` a transaction with that entry can be written: a process that stood still removes nothing. */
+/** Longer than `activity.writes` lets a transaction begin after `activity.slot`, so that a process that stood still removes nothing. */
 const markMilliseconds = 60_000;
 
 /**

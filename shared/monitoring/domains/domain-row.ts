@@ -26,7 +26,7 @@ export type Domain = {
   removing?: string;
   /** With `dueAt`: the entry in the due index. */
   dueShard?: string;
-  /** The sweep looks the record up a day after this: when it last did, or before the proof, when anybody did or the domain was added (ISO 8601). */
+  /** A day after this time (ISO 8601) the sweep looks the record up: when it last did; before the proof, when anybody last did, or when the domain was added. */
   dueAt?: string;
   /**
    * Id of the latest scan that began to check this domain, 0 before the first. E-mails that are added or
