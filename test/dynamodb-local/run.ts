@@ -1,6 +1,6 @@
 /**
  * Runs tests on DynamoDB Local, which AWS publishes, instead of the engine of local runs. Arguments are handed to
- * vitest; without any, the tests of the table, of lists, of the engine and of endpoints that use these in different ways run.
+ * vitest; when none names a file, the tests of the table, of lists, of the engine and of endpoints that use these in different ways run.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -37,8 +37,9 @@ const engine = await startEngine(undefined).catch(({ message }: Error) => {
 });
 try {
   const given = process.argv.slice(2);
+  const files = given.every((each) => each.startsWith("-")) ? defaultTests : [];
   const vitest = join(project, "node_modules/vitest/vitest.mjs");
-  const tests = spawn(process.execPath, [vitest, "run", ...(given.length > 0 ? given : defaultTests)], {
+  const tests = spawn(process.execPath, [vitest, "run", ...given, ...files], {
     cwd: project,
     stdio: "inherit",
     // One engine for all files, whose code is compiled once.
