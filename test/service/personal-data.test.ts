@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ScanCommandOutput } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import type { LocalService } from "../../local/harness/service.ts";
 import type { Item } from "../../shared/aws/table/condition.ts";
@@ -256,6 +257,28 @@ describe("erase", () => {
       expect(listed.addresses.map(({ email }) => email)).not.toContain(address);
     }
     expect((await admin("erase", { email: address })).traces).toEqual([]);
+  });
+
+  test("keeps a recipient that was added to a channel after its row was read", async () => {
+    const { api } = organization;
+    const former = "former@demo.example";
+    const recipients = ["security@demo.example", former];
+    const { body } = await api.post("/alert-configs", { channel: "email", config: { recipients } });
+    const config = { recipients: [...recipients, "new@demo.example"] };
+    const restore = intercept("initialize", (next, { commandName }) => async (sent) => {
+      const reply = await next(sent);
+      if (
+        commandName === "ScanCommand" &&
+        (reply.output as ScanCommandOutput).LastEvaluatedKey === undefined
+      ) {
+        restore();
+        await api.patch(`/alert-configs/${body.id}`, { config });
+      }
+      return reply;
+    });
+    await admin("erase", { email: former });
+    const kept = { recipients: ["security@demo.example", "new@demo.example"] };
+    expect((await api.list("/alert-configs"))[0]).toMatchObject({ id: body.id, config: kept });
   });
 
   test("takes an unwatched address off the list for good", async () => {

@@ -5,7 +5,7 @@
 import type { Actor } from "../../access/activity/actor.ts";
 import type { User } from "../../access/members/user.ts";
 import * as users from "../../access/members/user.ts";
-import type { Channel } from "../../alerting/channels/channel.ts";
+import * as channels from "../../alerting/channels/channel.ts";
 import { change as changeChannel } from "../../alerting/channels/configure.ts";
 import { remove as removeChannel } from "../../alerting/channels/remove.ts";
 import { allOf, asRead, condition, exists, type Item } from "../../aws/table/condition.ts";
@@ -134,10 +134,11 @@ const eraseFrom = async (
   }
   if (kind === "USER" && isThe(address, row.email)) return eraseUser(org, row as unknown as User & Key);
   if (kind === "CHANNEL") {
-    const channel = row as unknown as Channel;
-    const recipients = channel.channel === "email" ? channel.config.recipients : [];
+    // Somebody may have added a recipient since the row was read.
+    const channel = await channels.get(org, Number(row.id));
+    const recipients = channel?.channel === "email" ? channel.config.recipients : [];
     if (recipients.some((each) => isThe(address, each)))
-      return eraseRecipient(org, channel.id, { address, recipients, actor });
+      return eraseRecipient(org, Number(row.id), { address, recipients, actor });
   }
   if (kind === "TEAM") {
     // With the row of its name, which no other team can have.
