@@ -3,7 +3,7 @@ import { connect } from "../bin/admin/connect.ts";
 import { type HibpServer, startHibpServer } from "../local/harness/hibp-server.ts";
 import { type Receiver, startReceiver } from "../local/harness/receiver.ts";
 import { startService } from "../local/harness/service.ts";
-import * as channels from "../shared/alerting/channels/channel.ts";
+import { type Channel, list } from "../shared/alerting/channels/channel.ts";
 import { deliveries, raise } from "../shared/alerting/deliveries/delivery.ts";
 import * as queue from "../shared/aws/queue/queue.ts";
 import * as table from "../shared/aws/table/table.ts";
@@ -43,7 +43,7 @@ export type DeliverySystem = {
 };
 
 /**
- * `perSecond`: first attempts. The latencies are milliseconds from event to receipt, ascending: `calm` with
+ * `perSecond`: first attempts. The latencies are milliseconds from event to receipt: `calm` with
  * all endpoints answering, `healthy` of the endpoints that answer while the faulty ones hang.
  */
 type Measured = { perSecond: number; calm: number[]; healthy: number[] };
@@ -76,13 +76,11 @@ export const run: Run = async ({ progress }) => {
         throw error;
       },
     );
-    const own = await measure(service, { receiver, faulty, name: "this service", progress });
+    const surroundings = { receiver, faulty, progress };
+    const own = await measure(service, "this service", surroundings);
     progress("alerts: starting Redis and BullMQ");
     const bullMq = await startBullMq(urls("bullmq"), concurrency).catch((error: Error) => error);
-    const compared =
-      bullMq instanceof Error
-        ? bullMq
-        : await measure(bullMq, { receiver, faulty, name: "BullMQ", progress });
+    const compared = bullMq instanceof Error ? bullMq : await measure(bullMq, "BullMQ", surroundings);
     return [ofScans, asTable(own, compared)];
   } finally {
     await hibp.close();
@@ -102,8 +100,12 @@ const startOwn = async (
   const service = await startService(options, { AWS_ENDPOINT_URL_SESV2: receiver.origin }, await assembly());
   try {
     await connect({ port: String(service.port), stack: undefined });
-    const created: Awaited<ReturnType<typeof createReceivers>>[] = [];
-    for (const own of urls) created.push(await createReceivers(own));
+    const created: { org: number; recipients: Channel[] }[] = [];
+    for (const own of urls) {
+      const { id: org } = await createOrganization();
+      await createChannels(org, own.map(webhook));
+      created.push({ org, recipients: await list(org) });
+    }
     return {
       apiUrl: service.apiUrl,
       raise: async (organization) => {
@@ -122,22 +124,10 @@ const startOwn = async (
   }
 };
 
-const createReceivers = async (urls: readonly string[]) => {
-  const { id: org } = await createOrganization();
-  await createChannels(org, urls.map(webhook));
-  return { org, recipients: await channels.list(org) };
-};
-
-type Surroundings = {
-  receiver: Receiver;
-  faulty: Faulty;
-  name: string;
-  progress: Context["progress"];
-};
-
 const measure = async (
   system: DeliverySystem,
-  { receiver, faulty, name, progress }: Surroundings,
+  name: string,
+  { receiver, faulty, progress }: { receiver: Receiver; faulty: Faulty; progress: Context["progress"] },
 ): Promise<Measured> => {
   const raisedAt = new Map<number, number>();
   /** Raises events of the organizations in turn; returns how many deliveries they have. */
@@ -162,7 +152,6 @@ const measure = async (
     }
     return first;
   };
-  const isHealthy = ({ path }: { path: string }): boolean => !isFaulty(path);
   const delivered = (isComplete: () => boolean): Promise<void> =>
     until(isComplete, { minutes: 10, what: `${name} to deliver everything` });
 
@@ -192,10 +181,10 @@ const measure = async (
       const expected = (await raise(pacedEvents, paceMilliseconds)) * (1 - 2 / channelsPerOrganization);
       let healthy: [number, { at: number; path: string }][] = [];
       await delivered(() => {
-        healthy = [...arrivals(from)].filter(([, arrival]) => isHealthy(arrival));
+        healthy = [...arrivals(from)].filter(([, { path }]) => !isFaulty(path));
         return healthy.length >= expected;
       });
-      return healthy.map(([id, { at }]) => at - (raisedAt.get(id) ?? 0)).sort((a, b) => a - b);
+      return healthy.map(([id, { at }]) => at - (raisedAt.get(id) ?? 0));
     };
     const calm = await paced();
     await warm();

@@ -1,4 +1,4 @@
-import { Pool } from "undici";
+import { type FormData, Pool } from "undici";
 
 export type Reply = { status: number; body: Record<string, unknown> };
 
@@ -9,9 +9,8 @@ export type Call = {
   /** With the session of a user instead of an API key. */
   asUser?: true;
   body?: unknown;
-  /** Sent unchanged instead of `body`, which is sent as JSON. */
-  raw?: Buffer;
-  headers?: Record<string, string>;
+  /** Sent instead of `body`, which is sent as JSON. */
+  form?: FormData;
 };
 
 export type Api = { send: (call: Call) => Promise<Reply>; close: () => Promise<void> };
@@ -28,17 +27,16 @@ export const createApi = (apiUrl: string, apiKeys: readonly string[], session: s
   }));
   let next = 0;
   return {
-    send: async ({ method, path, asUser, body, raw, headers }) => {
+    send: async ({ method, path, asUser, body, form }) => {
       const caller = callers[next++ % callers.length];
       if (caller === undefined) throw new Error("Give the client at least one API key");
-      const sent = raw ?? (body === undefined ? null : JSON.stringify(body));
+      const sent = form ?? (body === undefined ? null : JSON.stringify(body));
       const reply = await caller.pool.request({
         method,
         path: `${asUser ? pathname.replace(/v1$/, "dashboard") : pathname}${path}`,
         headers: {
           ...(asUser ? { cookie: `session=${session}`, origin } : { authorization: `Bearer ${caller.key}` }),
-          ...(raw === undefined && sent !== null && { "content-type": "application/json" }),
-          ...headers,
+          ...(typeof sent === "string" && { "content-type": "application/json" }),
         },
         body: sent,
       });

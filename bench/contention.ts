@@ -58,7 +58,7 @@ const contend = async <R>(
     const behaviour = { ...undisturbed, latency };
     const behaving = await startBehavingDynamodb(engine.endpoint, behaviour);
     stops.push(behaving.close);
-    const hibp = await startUpstream({}, domainNames);
+    const hibp = await startUpstream({});
     stops.push(hibp.close);
     const given = { "/bench/hibp-key": "key" };
     const parameters = await startParameters({ assembly: opened, directory: undefined, given });

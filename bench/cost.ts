@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
-import type { Cell, Context, Run, Table } from "./arm.ts";
+import type { Context, Run, Table } from "./arm.ts";
 import { readFigures } from "./figures.ts";
-import { type Counted, dollarsOf, round } from "./measure.ts";
+import { dollarsOf, round } from "./measure.ts";
 import { floodTable, monthTable, titleOfOperations } from "./month.ts";
-import { countOperations, operationCells, operationColumns, operationsOf } from "./operations.ts";
+import { countOperations, operationCells, operationColumns } from "./operations.ts";
 import { dollarsNote, type Units } from "./prices.ts";
 import { accountsOf } from "./seed/findings.ts";
 import { sizeOf } from "./seed/seed.ts";
@@ -18,18 +18,12 @@ const measureOperations = async ({ progress }: Context): Promise<Table> => {
   const database = await makeDatabase("operations", sizeOf(1_000), { progress });
   const bench = await startBench(database, { accounts: accountsOf(database.seeded) });
   try {
-    const operations = await operationsOf(bench);
     progress("operations: counting");
-    const counted = await countOperations(bench, operations);
-    const rows: Cell[][] = [];
-    for (const [index, operation] of operations.entries()) {
-      const cost = counted[index] as Counted;
-      rows.push([...operationCells(operation, cost), round(dollarsOf(bench, cost))]);
-    }
+    const operations = await countOperations(bench);
     return {
       title: titleOfOperations,
       columns: [...operationColumns, "$/million"],
-      rows,
+      rows: operations.map((each) => [...operationCells(each), round(dollarsOf(bench, each.counted))]),
       notes: ["Every row includes the authorizer; the first is the authorizer alone.", dollarsNote],
     };
   } finally {

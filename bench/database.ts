@@ -7,24 +7,16 @@ import { createWriteStream } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { type Assembly, openAssembly } from "../local/template/assembly.ts";
 import type { Context } from "./arm.ts";
 import type { Row } from "./seed/shape.ts";
 
-const rowsPerWrite = 500;
+const linesPerWrite = 1_000;
 
 type TableProperties = Record<"AttributeDefinitions" | "KeySchema" | "GlobalSecondaryIndexes", unknown>;
-
-/** A client of the engine itself, whose requests no meter counts. */
-export const engineClient = (url: string): DynamoDBClient =>
-  new DynamoDBClient({
-    endpoint: url,
-    region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-  });
 
 export const openedAssembly = (directory: string): Assembly =>
   openAssembly(directory, { region: "us-east-1", accountId: "000000000000" });
@@ -60,9 +52,9 @@ export const createDatabase = async (
   await mkdir(join(source, name, "data"), { recursive: true });
   const schemaFile = join(directory, "schema.json");
   await writeFile(schemaFile, JSON.stringify(schema));
-  await writeRows(join(source, name, "data", "rows.json.gz"), rows, (done) =>
-    progress(`${of.toLocaleString("en-US")} rows: writing`, done, of),
-  );
+  const lines = linesOf(rows, (done) => progress(`${of.toLocaleString("en-US")} rows: writing`, done, of));
+  const compressed = createWriteStream(join(source, name, "data", "rows.json.gz"));
+  await pipeline(lines, createGzip({ level: 1 }), compressed);
   const file = join(directory, "dynamodb.sqlite");
   // The engine reports no progress: it imports into memory and writes the file in the end.
   progress(`${of.toLocaleString("en-US")} rows: importing into the engine`);
@@ -70,39 +62,19 @@ export const createDatabase = async (
   await rm(source, { recursive: true });
 };
 
-/** Binary values as the export format has them. The value that a Buffer gives of itself is not its bytes. */
-function binaryAsBase64(this: Record<string, unknown>, key: string, value: unknown): unknown {
-  const stored = this[key];
-  return stored instanceof Uint8Array ? Buffer.from(stored).toString("base64") : value;
-}
-
-const writeRows = async (
-  file: string,
-  rows: Iterable<Row>,
-  progress: (done: number) => void,
-): Promise<void> => {
-  const zip = createGzip({ level: 1 });
-  const target = createWriteStream(file);
-  const finished = once(target, "finish");
-  zip.pipe(target);
+/** The lines of an export, many at once, since each write to a stream takes time. */
+const linesOf = function* (rows: Iterable<Row>, progress: (done: number) => void): Generator<string> {
   let lines: string[] = [];
   let done = 0;
-  const flush = async (): Promise<void> => {
-    done += lines.length;
-    const text = lines.join("");
-    lines = [];
-    if (!zip.write(text)) await once(zip, "drain");
-    if (done % 10_000 === 0) progress(done);
-  };
   for (const row of rows) {
-    lines.push(
-      `${JSON.stringify({ Item: marshall(row, { removeUndefinedValues: true }) }, binaryAsBase64)}\n`,
-    );
-    if (lines.length === rowsPerWrite) await flush();
+    lines.push(`${JSON.stringify({ Item: marshall(row, { removeUndefinedValues: true }) })}\n`);
+    if (lines.length < linesPerWrite) continue;
+    yield lines.join("");
+    lines = [];
+    done += linesPerWrite;
+    progress(done);
   }
-  await flush();
-  zip.end();
-  await finished;
+  yield lines.join("");
 };
 
 const runImport = async (args: string[]): Promise<void> => {

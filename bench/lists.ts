@@ -15,6 +15,7 @@ import {
 import { dollarsNote } from "./prices.ts";
 import { addressOf } from "./seed/addresses.ts";
 import { type Seeded, sizeOf } from "./seed/seed.ts";
+import { bulkScan, secondScan, smallScans } from "./seed/shape.ts";
 import { type Bench, makeDatabase, startBench } from "./service.ts";
 
 /** `function`: its name in functions/routes.ts or functions/dashboard-routes.ts. */
@@ -33,7 +34,7 @@ const page = (api: "v1" | "dashboard", endpoint: string, path: string, offset = 
 };
 
 /** Pages of 50 of every list: its beginning, its middle, and filters that match fewer and fewer members. */
-const pagesOf = ({ org, findings, addresses, scanIds, activityCount }: Seeded): Page[] => {
+const pagesOf = ({ org, findings, addresses, activityCount }: Seeded): Page[] => {
   const breaches = (path: string, offset?: number) => page("v1", "list-breaches", path, offset);
   const emails = (path: string, offset?: number) => page("v1", "list-emails", path, offset);
   const scans = (path: string, offset?: number) => page("v1", "list-scans", path, offset);
@@ -46,9 +47,9 @@ const pagesOf = ({ org, findings, addresses, scanIds, activityCount }: Seeded): 
     breaches("/breaches", middle(findings)),
     breaches("/breaches?acknowledged=true"),
     breaches("/breaches?acknowledged=true", middle(middle(findings))),
-    breaches(`/breaches?scanId=${scanIds.newest}`),
-    breaches(`/breaches?scanId=${scanIds.second}&acknowledged=true`),
-    breaches(`/breaches?scanId=${scanIds.bulk}&acknowledged=false`),
+    breaches(`/breaches?scanId=${smallScans.at(-1)}`),
+    breaches(`/breaches?scanId=${secondScan}&acknowledged=true`),
+    breaches(`/breaches?scanId=${bulkScan}&acknowledged=false`),
     emails("/emails"),
     emails("/emails", addresses - 50),
     emails("/emails?domainId=1"),

@@ -27,7 +27,7 @@ export const count = async (
   { call, status, replied, after }: Pick<Measuring, "call" | "status" | "replied" | "after">,
 ): Promise<Counted> => {
   const asked = call();
-  const { trips, readUnits, writeUnits, result } = await bench.measure(asked);
+  const { trips, readUnits, writeUnits, result } = await bench.meter.trips(() => bench.api.send(asked));
   if (result.status !== status) {
     throw new Error(
       `${asked.method} ${asked.path} answered ${result.status}, not ${status}: ${JSON.stringify(result.body)}`,

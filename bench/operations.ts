@@ -1,3 +1,4 @@
+import { FormData } from "undici";
 import type { Call } from "./api.ts";
 import type { Cell } from "./arm.ts";
 import { type Counted, count, countedCells, countedColumns, type Measuring } from "./measure.ts";
@@ -15,7 +16,7 @@ const operation = (name: string, call: () => Call, rest: Partial<Measuring> = {}
 });
 
 /** Every operation that is not a list, in an order in which each finds what it needs. */
-export const operationsOf = async (bench: Bench): Promise<Measuring[]> => {
+const operationsOf = async (bench: Bench): Promise<Measuring[]> => {
   const { body } = await bench.api.send({ method: "GET", path: "/breaches?acknowledged=false&limit=1" });
   const [unacknowledged] = body.breaches as { id: number }[];
   let email: unknown;
@@ -88,16 +89,19 @@ export const operationsOf = async (bench: Bench): Promise<Measuring[]> => {
 
 export const operationColumns = ["Operation", ...countedColumns];
 
-export const operationCells = ({ name }: Measuring, counted: Counted): Cell[] => [
+export const operationCells = ({ name, counted }: CountedOperation): Cell[] => [
   name,
   ...countedCells(counted),
 ];
 
-/** Counts every operation once, before any is timed: what an operation costs depends on what was done before. */
-export const countOperations = async (bench: Bench, operations: Measuring[]): Promise<Counted[]> => {
-  const counted: Counted[] = [];
-  for (const operation of operations) counted.push(await count(bench, operation));
-  return counted;
+export type CountedOperation = { name: string; counted: Counted };
+
+/** Counts every operation once. */
+export const countOperations = async (bench: Bench): Promise<CountedOperation[]> => {
+  const operations: CountedOperation[] = [];
+  for (const operation of await operationsOf(bench))
+    operations.push({ name: operation.name, counted: await count(bench, operation) });
+  return operations;
 };
 
 /** A CSV file, half of its addresses of each of two domains. */
@@ -109,22 +113,8 @@ const file = [
   ),
 ].join("\n");
 
-const boundary = "----boundary7d91f2";
-
-/** The call that uploads the file, in a form with one field, `file`. */
-const previewing = (): Call => ({
-  method: "POST",
-  path: "/emails/import/preview",
-  raw: Buffer.from(
-    [
-      `--${boundary}`,
-      'Content-Disposition: form-data; name="file"; filename="people.csv"',
-      "Content-Type: text/csv",
-      "",
-      file,
-      `--${boundary}--`,
-      "",
-    ].join("\r\n"),
-  ),
-  headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
-});
+const previewing = (): Call => {
+  const form = new FormData();
+  form.set("file", new File([file], "people.csv", { type: "text/csv" }));
+  return { method: "POST", path: "/emails/import/preview", form };
+};

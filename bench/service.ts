@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../functions/workers.ts";
 import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
 import type { HibpServer } from "../local/harness/hibp-server.ts";
-import { type Consumed, type Meter, startMeter } from "../local/harness/meter.ts";
+import { type Meter, startMeter } from "../local/harness/meter.ts";
 import { type LocalService, startService } from "../local/harness/service.ts";
 import { synthesize } from "../local/synthesis.ts";
-import { type Api, type Call, createApi, type Reply } from "./api.ts";
+import { type Api, createApi } from "./api.ts";
 import type { Context } from "./arm.ts";
 import { createDatabase, openedAssembly } from "./database.ts";
 import { isRunning, treeOf } from "./processes.ts";
@@ -21,11 +21,6 @@ export type Bench = {
   api: Api;
   hibp: HibpServer;
   meter: Meter;
-  /**
-   * Makes one API request alone; returns what its authorizer and its endpoint consumed, and the reply as
-   * `result`.
-   */
-  measure: (call: Call) => Promise<Consumed & { trips: number; result: Reply }>;
   service: LocalService;
   engineUrl: string;
   assembly: string;
@@ -68,10 +63,10 @@ export const synthesizeWith = async (name: string, context: Record<string, strin
   return directory;
 };
 
-/** A seeded table: the directory of its data, and what it holds. */
-export type Database = { directory: string; seeded: Seeded };
+/** A seeded table of the stack in `assembly`: the directory of its data, and what it holds. */
+export type Database = { directory: string; assembly: string; seeded: Seeded };
 
-/** Makes a seeded table. `name` must be new in this process. */
+/** Makes a seeded table. `name` must be new in this process. `assemblyDirectory`: of a stack that is synthesized already. */
 export const makeDatabase = async (
   name: string,
   size: Size,
@@ -79,11 +74,10 @@ export const makeDatabase = async (
 ): Promise<Database> => {
   const directory = join(scratchDirectory(), name);
   mkdirSync(directory);
-  const { isScanned = true, progress } = options;
-  const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
-  const { seeded, rows } = seed(size, { isScanned });
+  const { isScanned = true, progress, assemblyDirectory = await assembly() } = options;
+  const { seeded, rows } = seed(size, isScanned);
   await createDatabase(directory, assemblyDirectory, { rows: rows(), of: seeded.rowCount, progress });
-  return { directory, seeded };
+  return { directory, assembly: assemblyDirectory, seeded };
 };
 
 /**
@@ -92,18 +86,12 @@ export const makeDatabase = async (
  * measured (meter.ts). `accounts`: of the HIBP server. `furtherOptions`: of `npm start`.
  */
 export const startBench = async (
-  { directory, seeded }: Database,
-  options: {
-    accounts?: Accounts;
-    countsWorkers?: boolean;
-    assemblyDirectory?: string;
-    furtherOptions?: readonly string[];
-  } = {},
+  { directory, assembly, seeded }: Database,
+  options: { accounts?: Accounts; countsWorkers?: boolean; furtherOptions?: readonly string[] } = {},
 ): Promise<Bench> => {
-  const assemblyDirectory = options.assemblyDirectory ?? (await assembly());
-  const opened = openedAssembly(assemblyDirectory);
+  const opened = openedAssembly(assembly);
   const engine = await startDynamodb({ assembly: opened, directory });
-  const hibp = await startUpstream(options.accounts ?? {}, seeded.domains);
+  const hibp = await startUpstream(options.accounts ?? {});
   // No API request waits for these.
   const workers = new Set(
     [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers].map(
@@ -118,7 +106,7 @@ export const startBench = async (
   const service = await startService(
     ["--memory", "--hibp-url", hibp.url, ...(options.furtherOptions ?? [])],
     { AWS_ENDPOINT_URL_DYNAMODB: meter.url },
-    assemblyDirectory,
+    assembly,
   );
   serviceId = service.process.pid ?? 0;
   // The service ends with this process, even if nobody calls `close`. The engine ends by itself.
@@ -132,10 +120,9 @@ export const startBench = async (
     api,
     hibp,
     meter,
-    measure: (call) => meter.trips(() => api.send(call)),
     service,
     engineUrl: engine.endpoint,
-    assembly: assemblyDirectory,
+    assembly,
     close: async () => {
       await api.close();
       await service.stop();

@@ -27,51 +27,37 @@ const accounts = (): Accounts => {
   return Object.fromEntries([...breached, ...others].map((address, index) => [address, namesOf(index)]));
 };
 
-type Body = Record<string, unknown>;
-/** With a body it is a POST. `status`: of the reply, 200 by default. */
-type Question = { question: string; api: "v1" | "dashboard"; path: string; body?: Body; status?: number };
+/** `path` begins with v1 or dashboard. With a body it is a POST. `status`: of the reply, 200 by default. */
+type Question = [question: string, path: string, body?: Record<string, unknown>, status?: number];
 /** What the later questions are about. */
 type Ids = { finding: number; breach: number; person: number; emails: number[]; unwatched: number[] };
 
 const person = addressOf(8);
 
-const ofDashboard = (question: string, path: string, body?: Body, status?: number): Question => ({
-  question,
-  api: "dashboard",
-  path,
-  ...(body && { body }),
-  ...(status && { status }),
-});
-
 const questionsOf = (scanId: number, { finding, breach, person: id, emails, unwatched }: Ids): Question[] => {
   const [watched, ...ignored] = unwatched;
   const watch = { ids: [watched] };
   return [
-    ofDashboard("What is new?", "/overview"),
-    ofDashboard("Which breaches?", "/breaches?state=open&order=severity&limit=50"),
-    ofDashboard("What is worst?", "/findings?acknowledged=false&order=severity&limit=50"),
-    ofDashboard("How much is critical?", "/findings?acknowledged=false&severity=critical&limit=50"),
-    ofDashboard("Is this person affected?", `/emails?q=${encodeURIComponent(person)}`),
-    ofDashboard("Who is not watched?", "/unwatched?ignored=false&limit=50"),
-    { question: "What was not checked?", api: "v1", path: `/scans/${scanId}/coverage` },
-    ofDashboard("What is this finding?", `/findings/${finding}`),
-    ofDashboard("What leaked in this breach, and what is to be done?", `/breaches/${breach}`),
-    ofDashboard("What is known of this person?", `/emails/${id}`),
-    ofDashboard("Name the owner of three addresses", "/emails/changes", {
-      ids: emails,
-      set: { ownerName: "Grace Hopper" },
-    }),
-    ofDashboard("What would it cost to watch this address?", "/unwatched/watch", { ...watch, dryRun: true }),
-    ofDashboard("Watch it", "/unwatched/watch", watch, 201),
-    ofDashboard("Ignore another", "/unwatched/ignore", { ids: ignored, ignored: true }),
-    { question: "Acknowledge this finding", api: "v1", path: "/breaches/acknowledge", body: { id: finding } },
-    {
-      question: "Reopen it, without the work in the background",
-      api: "v1",
-      path: "/breaches/reopenings",
-      body: { ids: [finding] },
-      status: 202,
-    },
+    ["What is new?", "dashboard/overview"],
+    ["Which breaches?", "dashboard/breaches?state=open&order=severity&limit=50"],
+    ["What is worst?", "dashboard/findings?acknowledged=false&order=severity&limit=50"],
+    ["How much is critical?", "dashboard/findings?acknowledged=false&severity=critical&limit=50"],
+    ["Is this person affected?", `dashboard/emails?q=${encodeURIComponent(person)}`],
+    ["Who is not watched?", "dashboard/unwatched?ignored=false&limit=50"],
+    ["What was not checked?", `v1/scans/${scanId}/coverage`],
+    ["What is this finding?", `dashboard/findings/${finding}`],
+    ["What leaked in this breach, and what is to be done?", `dashboard/breaches/${breach}`],
+    ["What is known of this person?", `dashboard/emails/${id}`],
+    [
+      "Name the owner of three addresses",
+      "dashboard/emails/changes",
+      { ids: emails, set: { ownerName: "Grace Hopper" } },
+    ],
+    ["What would it cost to watch this address?", "dashboard/unwatched/watch", { ...watch, dryRun: true }],
+    ["Watch it", "dashboard/unwatched/watch", watch, 201],
+    ["Ignore another", "dashboard/unwatched/ignore", { ids: ignored, ignored: true }],
+    ["Acknowledge this finding", "v1/breaches/acknowledge", { id: finding }],
+    ["Reopen it, without the work in the background", "v1/breaches/reopenings", { ids: [finding] }, 202],
   ];
 };
 
@@ -90,13 +76,14 @@ const idsIn = async ({ api }: Bench): Promise<Ids> => {
   };
 };
 
-const ask = async (bench: Bench, { question, api, path, body, status = 200 }: Question): Promise<Cell[]> => {
+const ask = async (bench: Bench, [question, path, body, status = 200]: Question): Promise<Cell[]> => {
   const method = body === undefined ? "GET" : "POST";
-  const call: Call = { method, path, ...(api === "dashboard" && { asUser: true as const }) };
+  const asUser = path.startsWith("dashboard") && { asUser: true as const };
+  const call: Call = { method, path: path.replace(/^\w+/, ""), ...asUser };
   // The first call starts an instance of the function; a POST without its body does nothing else.
   await bench.api.send(body === undefined ? call : { ...call, body: {} });
   const counted = await count(bench, { call: () => ({ ...call, body }), status });
-  return [question, `${method} /${api}${path}`, ...countedCells(counted)];
+  return [question, `${method} /${path}`, ...countedCells(counted)];
 };
 
 export const run: Run = async ({ progress }) => {

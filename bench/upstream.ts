@@ -1,6 +1,6 @@
 import { type HibpServer, startHibpServer } from "../local/harness/hibp-server.ts";
-import { addressOf } from "./seed/addresses.ts";
-import { breachCount, breachName, upstreamBreach } from "./seed/breaches.ts";
+import { addressOf, domainNames } from "./seed/addresses.ts";
+import { breachCount, breachName, oldBreaches, upstreamBreach } from "./seed/breaches.ts";
 
 /** Address to the names of its breaches. */
 export type Accounts = Record<string, string[]>;
@@ -10,14 +10,14 @@ export const accountsOfBreaches = (addresses: number, each: number): Accounts =>
   Object.fromEntries(
     Array.from({ length: addresses }, (_, index) => [
       addressOf(index),
-      Array.from({ length: each }, (_, nth) => breachName(1 + ((index * 7 + nth) % 400))),
+      Array.from({ length: each }, (_, nth) => breachName(1 + ((index * 7 + nth) % oldBreaches))),
     ]),
   );
 
-/** Starts an HIBP server that knows these accounts, and whose subscription covers these domains. */
-export const startUpstream = async (accounts: Accounts, covered: readonly string[]): Promise<HibpServer> =>
+/** Starts an HIBP server that knows these accounts, and whose subscription covers the seeded domains. */
+export const startUpstream = async (accounts: Accounts): Promise<HibpServer> =>
   Object.assign(await startHibpServer(), {
     accounts,
     catalog: Array.from({ length: breachCount }, (_, index) => upstreamBreach(index + 1)),
-    covered,
+    covered: domainNames,
   });

@@ -5,24 +5,13 @@
 
 import { mintApiKey, mintSession } from "../../shared/access/keys/secret.ts";
 import { withVersion } from "../../shared/contract/version.ts";
-import { domainNames } from "./addresses.ts";
 import { catalogRows } from "./breaches.ts";
 import { emailRows } from "./emails.ts";
 import { findingRows, noFindings } from "./findings.ts";
 import { activityRows, scanRows } from "./history.ts";
 import { blockCount } from "./list-rows.ts";
 import { domainRows, organizationRows } from "./organization.ts";
-import {
-  actor,
-  bulkScan,
-  clockUntil,
-  org,
-  type Row,
-  type Size,
-  scanCount,
-  secondScan,
-  smallScans,
-} from "./shape.ts";
+import { actor, clockUntil, org, type Row, type Size, scanCount } from "./shape.ts";
 
 /** An organization of this many findings has as many addresses, but at most 100,000. */
 export const sizeOf = (findings: number): Size => ({ findings, addresses: Math.min(findings, 100_000) });
@@ -33,10 +22,6 @@ export type Seeded = Size & {
   apiKeys: string[];
   /** The value of a user's session cookie. */
   session: string;
-  /** Names; the first two have about half of the addresses each, the third one in a hundred. */
-  domains: string[];
-  /** `bulk` and `second` found 45 % of all findings each, 20 newer scans found the rest. */
-  scanIds: { bulk: number; second: number; newest: number };
   activityCount: number;
   /** About how many rows there are, for progress. */
   rowCount: number;
@@ -45,20 +30,16 @@ export type Seeded = Size & {
 const keyCount = 60;
 
 /**
- * All rows. `isScanned` false: no scan has looked at the addresses yet, so that there are no findings. `now`:
- * when the last day ends, in milliseconds. The API keys are minted here, since the table holds only their
- * hashes.
+ * All rows. `isScanned` false: no scan has looked at the addresses yet, so that there are no findings. The API keys
+ * are minted here, since the table holds only their hashes.
  */
-export const seed = (
-  size: Size,
-  { isScanned = true, now = Date.now() }: { isScanned?: boolean; now?: number } = {},
-): { seeded: Seeded; rows: () => Generator<Row> } => {
+export const seed = (size: Size, isScanned: boolean): { seeded: Seeded; rows: () => Generator<Row> } => {
   const { addresses } = size;
   // About half of the findings are acknowledged, each with an entry.
   const activityCount = isScanned ? Math.max(size.findings / 2, Math.min(10_000, size.findings - 100)) : 0;
   const apiKeys = Array.from({ length: keyCount }, () => mintApiKey(org));
   const session = mintSession(org, actor.id ?? 0);
-  const clock = clockUntil(now);
+  const clock = clockUntil(Date.now());
   const lastScan = isScanned ? scanCount : 0;
   const findingCount = isScanned ? size.findings : 0;
   const seeded: Seeded = {
@@ -66,8 +47,6 @@ export const seed = (
     org,
     apiKeys,
     session,
-    domains: domainNames,
-    scanIds: { bulk: bulkScan, second: secondScan, newest: smallScans.at(-1) ?? 0 },
     activityCount,
     // E-mails with their addresses, other members, and directories.
     rowCount: 2 * addresses + findingCount + activityCount + blockCount(addresses) + blockCount(findingCount),

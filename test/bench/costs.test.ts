@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { titleOfOperations } from "../../bench/month.ts";
-import { countOperations, operationCells, operationColumns, operationsOf } from "../../bench/operations.ts";
+import { countOperations, operationCells, operationColumns } from "../../bench/operations.ts";
 import { expectConsistent, expectPagesStored, expectStored, type Seeded, start } from "./costs.ts";
 
 describe("with 1,000 findings everything costs what the figures say", () => {
@@ -13,12 +13,7 @@ describe("with 1,000 findings everything costs what the figures say", () => {
   test("every page of a list", () => expectPagesStored(seeded.bench));
 
   test("every other operation", async () => {
-    const operations = await operationsOf(seeded.bench);
-    const counted = await countOperations(seeded.bench, operations);
-    const rows = operations.flatMap((operation, index) => {
-      const cost = counted[index];
-      return cost === undefined ? [] : [operationCells(operation, cost)];
-    });
+    const rows = (await countOperations(seeded.bench)).map(operationCells);
     expectStored(rows, { arm: "cost", title: titleOfOperations, columns: operationColumns });
   });
 

@@ -11,10 +11,9 @@ export type Seeded = { bench: Bench; stop: () => Promise<void> };
 
 /** Starts a service on a seeded table with this many findings. */
 export const start = async (size: number): Promise<Seeded> => {
-  const assemblyDirectory = inject("assembly");
-  const options = { progress: () => {}, assemblyDirectory };
+  const options = { progress: () => {}, assemblyDirectory: inject("assembly") };
   const database = await makeDatabase(`costs-${size}`, sizeOf(size), options);
-  const bench = await startBench(database, { accounts: accountsOf(database.seeded), assemblyDirectory });
+  const bench = await startBench(database, { accounts: accountsOf(database.seeded) });
   return {
     bench,
     stop: async () => {

@@ -1,6 +1,7 @@
 /** The feed of an organization with a long history: 5,000 findings, or as many as FEED_FINDINGS says. A million takes minutes. */
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { tableOf } from "../../bench/database.ts";
+import { domainNames } from "../../bench/seed/addresses.ts";
 import { type Seeded, sizeOf } from "../../bench/seed/seed.ts";
 import { makeDatabase, removeScratch } from "../../bench/service.ts";
 import { undisturbed } from "../../local/dynamodb/behaviour.ts";
@@ -40,7 +41,7 @@ test("the audit of the seeded history finds nothing", async () => {
 
 test("all of a long history comes once, while workers of scans are killed", async () => {
   // Only what is added here is scanned.
-  for (const index of seeded.domains.keys())
+  for (const index of domainNames.keys())
     await table.update(keys.domain(seeded.org, index + 1), { set: { verified: false } });
   await addDomains(seeded.org, { [domain]: addresses });
   const began = Date.now();
