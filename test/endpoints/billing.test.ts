@@ -108,16 +108,4 @@ describe("a trial", () => {
       await expect(changing).rejects.toThrow("--seat-allowance");
     }
   });
-
-  test("with all seats taken refuses e-mails, and the subscription after it does not", async () => {
-    const {
-      id: org,
-      api,
-      domainId,
-    } = await createOrganization({ billing: "trialing", "seat-allowance": "1" });
-    const add = async (email: string) => (await api.post("/emails", { email, domainId })).status;
-    expect([await add("ada@demo.example"), await add("alan@demo.example")]).toEqual([201, 400]);
-    await admin("org billing", { org, status: "active" });
-    expect([await add("alan@demo.example"), await add("grace@demo.example")]).toEqual([201, 201]);
-  });
 });

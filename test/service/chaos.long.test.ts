@@ -57,7 +57,7 @@ test("a scan survives killed workers, a killed runtime, lost and doubled message
     (variables, port) =>
       startOwnService(
         [
-          ...["--data", data, "--speed", "150", "--breaches", breaches.directory],
+          ...["--data", data, "--speed", "150", "--breaches", breaches],
           ...(port === undefined ? [] : ["--port", String(port)]),
         ],
         variables,

@@ -12,7 +12,7 @@ import { signedIn } from "../dashboard/signed-in.ts";
 import { timestamp } from "../endpoints/reply.ts";
 import { admin } from "./admin.ts";
 import { createChannel, inboxOf } from "./alert-channels.ts";
-import { type Breaches, createBreaches } from "./breaches.ts";
+import { createBreaches } from "./breaches.ts";
 import type { Client, Row } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { readLocalStack } from "./local-stack.ts";
@@ -23,23 +23,15 @@ import { receivedAt } from "./receiver.ts";
 const domain = "automatic.example";
 
 let service: LocalService;
-let breaches: Breaches;
 /** TXT records by name. */
 const records = new Map<string, Answer>();
 let nameServer: NameServer;
 
 beforeAll(async () => {
   nameServer = await startNameServer(({ name }) => records.get(name) ?? "no such name");
-  breaches = await createBreaches({ [`a@${domain}`]: ["Alpha"] }, [inventedBreach("Alpha")]);
+  const breaches = await createBreaches({ [`a@${domain}`]: ["Alpha"] }, [inventedBreach("Alpha")]);
   const others = ["--dns", nameServer.address, "--allow-origin", inject("receiverUrl")];
-  service = await startOwnService([
-    "--memory",
-    "--speed",
-    "43200",
-    "--breaches",
-    breaches.directory,
-    ...others,
-  ]);
+  service = await startOwnService(["--memory", "--speed", "43200", "--breaches", breaches, ...others]);
 });
 afterAll(async () => {
   await service?.stop();
@@ -124,21 +116,6 @@ describe.concurrent("by itself", () => {
       ({ length }) => length > 3,
     );
   });
-});
-
-// test/monitoring/hibp/catalog.test.ts has breaches that change or vanish.
-test("a new breach in the catalog starts a catalog_triggered scan", async () => {
-  const { api, domainId } = await createOrganization({}, { domain, apiUrl: service.apiUrl });
-  await api.post("/emails", { email: `a@${domain}`, domainId });
-  await breaches.write({ [`a@${domain}`]: ["Alpha", "Beta"] }, [
-    inventedBreach("Alpha"),
-    inventedBreach("Beta"),
-  ]);
-  const [triggered] = await eventually(
-    () => completed(api, "catalog_triggered"),
-    (scans) => scans.length > 0,
-  );
-  expect(triggered).toMatchObject({ type: "catalog_triggered", newBreachesFound: 2 });
 });
 
 test("a message at which a worker fails comes again soon", async () => {

@@ -38,7 +38,7 @@ export default async function setUp({ provide }: TestProject): Promise<() => Pro
   const { AWS_ENDPOINT_URL_DYNAMODB: engine } = process.env;
   const records = mkdtempSync(join(tmpdir(), "records-"));
   const nameServer = await startNameServer(({ name }) => readRecord(records, name));
-  const { directory } = await createBreaches({ ...accounts, ...mondays }, catalog, stealerLogs);
+  const directory = await createBreaches({ ...accounts, ...mondays }, catalog, stealerLogs);
   const options = ["--memory", "--allow-origin", receiver.url, "--dns", nameServer.address];
   const service = await startService([...options, "--breaches", directory], {
     ...(engine !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: engine }),

@@ -40,7 +40,7 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
     meter = await startMeter(engine.endpoint, {
       isBackground: (caller) => scheduledWorkers.some(({ name }) => caller.endsWith(`-${name}`)),
     });
-    service = await startOwnService(["--memory", "--breaches", breaches.directory], {
+    service = await startOwnService(["--memory", "--breaches", breaches], {
       AWS_ENDPOINT_URL_DYNAMODB: meter.url,
     });
     const { apiUrl } = service;

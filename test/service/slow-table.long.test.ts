@@ -34,7 +34,7 @@ beforeAll(async () => {
     names.map((name) => inventedBreach(name)),
   );
   service = await startOwnService([
-    ...["--memory", "--speed", "200", "--breaches", breaches.directory],
+    ...["--memory", "--speed", "200", "--breaches", breaches],
     ...["--allow-origin", inject("receiverUrl")],
     ...["--table-latency", "4/8/30", "--lost-replies", "0.02"],
     ...["--index-lag", "700"],
