@@ -103,10 +103,12 @@ describe("401 invalid_link", () => {
     }
   });
 
-  test("works for 15 minutes", async () => {
+  test("works for 15 minutes, and its row holds a hash in place of the token", async () => {
     const { org, user } = await createUser();
     const token = await createToken(org, user);
     const row = await table.get<{ expiresAt: number }>(keys.signInLink(hashOf(token)));
+    expect(token).toMatch(/^[0-9A-Za-z]{32}$/);
+    expect(JSON.stringify(row)).not.toContain(token);
     const minutes = ((row?.expiresAt ?? 0) - Date.now() / 1000) / 60;
     expect(minutes).toBeGreaterThan(14);
     expect(minutes).toBeLessThanOrEqual(15);
