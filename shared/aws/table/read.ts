@@ -111,7 +111,7 @@ export async function* queryReplies(
     });
     const reply = await withContentionRetry(() => wire().send(command));
     left -= reply.Count ?? 0;
-    reply.Items?.forEach(readable);
+    reply.Items = reply.Items?.map(readable);
     yield reply;
     start = reply.LastEvaluatedKey;
     if (start === undefined) return;
