@@ -1,8 +1,6 @@
 /**
- * Lists with exact totals, filters and offsets. What a page costs does not grow with the offset, and hardly
- * with the length of the list. Members live in blocks of 1,024 ids, and a directory counts the members of each
- * block by group key. A page reads the directory, then the members of the page. docs/lists.md explains it on
- * one page.
+ * Lists with exact totals, filters and offsets. What a page costs does not grow with the offset, and hardly with the length of the
+ * list: a directory counts the members of each block of 1,024 ids by group key (docs/lists.md).
  */
 import { chunk } from "../aws/table/chunk.ts";
 import type { Change, Condition, Item, Write } from "../aws/table/condition.ts";
@@ -43,8 +41,7 @@ const always = ["id", "group"] as const;
 type Always = (typeof always)[number];
 
 /**
- * For example `countedList<{ domainId: number; isActive: boolean }, Email>("EMAIL", { domainId: "integer",
- * isActive: "boolean" })`.
+ * For example `countedList<{ domainId: number; isActive: boolean }, Email>("EMAIL", { domainId: "integer", isActive: "boolean" })`.
  * The order of the fields is part of what is stored: never change it.
  */
 export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fields: FieldKinds<G>) => {
