@@ -60,7 +60,10 @@ const sign = async <R extends { headers: Record<string, string> }>(request: R): 
 type Sent = { request: { headers: Record<string, string>; body: Uint8Array } };
 type Received = { response: { statusCode: number; headers: object; body: Readable | Buffer } };
 
-/** DynamoDB Local answers so on a busy machine to simultaneous writes of one row, and says that DynamoDB itself would have written. */
+/**
+ * A part of the error with which DynamoDB Local gives up simultaneous writes of one row on a busy machine. It adds that the request will
+ * succeed in DynamoDB itself, so it is sent again.
+ */
 const lockTimeout = "waiting for a lock";
 
 /** Within the client, around each try of a request: a server of its own would take a fifth of a test's time. */
