@@ -62,6 +62,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.exit(1);
   });
 }
+// Whoever reads the output may end first. The benchmark goes on.
+process.stdout.on("error", () => undefined);
 await run().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;

@@ -30,6 +30,8 @@ const main = async (args: string[]): Promise<void> => {
 
 // Only the person who started a run may read what it writes, even in a directory that others may read.
 process.umask(0o077);
+// Whoever reads the output may end first. The service goes on.
+process.stdout.on("error", () => undefined);
 const args = process.argv.slice(2);
 if (asksForHelp(args)) process.stdout.write(usage);
 else await main(args);

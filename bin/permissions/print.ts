@@ -7,4 +7,4 @@ const project = join(import.meta.dirname, "..", "..");
 const template = join(project, "cdk.out", "breach-monitor-production.template.json");
 const table = permissionTable(JSON.parse(readFileSync(template, "utf8")));
 if (process.argv.includes("--write")) writeFileSync(join(project, "docs", "permissions.md"), table);
-else process.stdout.write(table);
+else console.log(table.trimEnd());

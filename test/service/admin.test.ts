@@ -128,12 +128,16 @@ describe("a service that cannot be reached says why in one sentence", () => {
   });
 });
 
-test("a reader that ends first, as head does, makes no error", async () => {
-  const child = spawn(process.execPath, [entry, "help"], { stdio: ["ignore", "pipe", "pipe"] });
-  child.stdout.destroy();
-  const [error, [status]] = await Promise.all([text(child.stderr), once(child, "close")]);
-  expect({ error, status }).toEqual({ error: "", status: 0 });
-});
+test.each(["bin/admin.ts", "bin/setup.ts", "bench/run.ts", "local/start.ts"])(
+  "%s makes no error when its reader ends first, as head does",
+  async (program) => {
+    const path = join(import.meta.dirname, "../..", program);
+    const child = spawn(process.execPath, [path, "--help"], { stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.destroy();
+    const [error, [status]] = await Promise.all([text(child.stderr), once(child, "close")]);
+    expect({ error, status }).toEqual({ error: "", status: 0 });
+  },
+);
 
 test("a table that refuses is told with where the permissions are", async () => {
   const denied = JSON.stringify({ __type: "AccessDeniedException", message: "ada may not read" });
