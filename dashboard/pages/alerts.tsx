@@ -105,12 +105,12 @@ const columns = ({ show, test, enable, isBusy, isAnyFailing }: Options): Column<
   {
     name: "Name",
     kind: "main",
-    width: isAnyFailing ? "rest" : "name",
+    width: "name",
     cell: (channel) => (
-      <>
+      <span class="tailed">
         <Name text={nameOf(channel)} />
         {channel.options.name !== null && <small> {kinds[channel.channel]}</small>}
-      </>
+      </span>
     ),
   },
   { name: "Destination", cell: destinationOf },
@@ -127,7 +127,7 @@ const columns = ({ show, test, enable, isBusy, isAnyFailing }: Options): Column<
   },
   {
     name: "State",
-    width: isAnyFailing ? "name" : "word",
+    width: isAnyFailing ? "rest" : "word",
     cell: ({ isEnabled, failing, failingSince }) => {
       if (!isEnabled) return <span class="state off">Disabled</span>;
       if (!failing || failingSince === null) return <span class="state">Enabled</span>;

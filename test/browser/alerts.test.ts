@@ -1,5 +1,6 @@
+import type { Locator } from "playwright-core";
 import { expect, inject, test } from "vitest";
-import { createChannel } from "../service/alert-channels.ts";
+import { createChannel, publicUrl } from "../service/alert-channels.ts";
 import { createOrganization } from "../service/organization.ts";
 import { type Received, waitForRequests } from "../service/receiver.ts";
 import { focused, follow, press } from "./keyboard.ts";
@@ -117,6 +118,21 @@ test("the keyboard adds a webhook, disables and enables it, and deletes it", asy
   await press(page, "Delete");
   await page.getByText("Nobody is alerted yet.").waitFor();
   expect((await api.get("/alert-configs")).body.configs).toEqual([]);
+});
+
+test("the kind of a channel is shown whole beside a name of any length", async () => {
+  const { api, ...organization } = await createOrganization();
+  const id = await createChannel(api, { channel: "webhook", config: { url: publicUrl } });
+  const { body: options } = await api.get(`/alert-configs/${id}/options`);
+  await api.put(`/alert-configs/${id}/options`, { ...options, name: "Ticket system ".repeat(7).trim() });
+  const { page } = await signInTo(organization, { place: "/alerts" });
+  const header = page.getByRole("rowheader", { name: "Webhook" });
+  const kind = header.getByText("Webhook", { exact: true });
+  const endOf = async (part: Locator) => {
+    const { x = 0, width = 0 } = (await part.boundingBox()) ?? {};
+    return x + width;
+  };
+  expect(await endOf(kind)).toBeLessThan(await endOf(header));
 });
 
 test("the keyboard sends a test, and the same event again", async () => {
