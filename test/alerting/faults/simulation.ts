@@ -236,11 +236,12 @@ class Simulation {
     return acts;
   }
 
-  /** One after the other: each writes the same rows of the directory. */
+  /** One after the other: each writes the same rows of the directory. A worker that breaks begins its event again in the next round. */
   async #raiseEvents(round: string): Promise<void> {
     for (; this.#raised < this.#events && (30 * this.#raised) / this.#events <= this.#now(); this.#raised++) {
       const event = this.#raised;
-      await this.#workers.run(`${round}, event ${event}`, () => this.#raise(event));
+      const outcome = await this.#workers.run(`${round}, event ${event}`, () => this.#raise(event));
+      if (outcome !== "done") return;
     }
   }
 
