@@ -1,26 +1,19 @@
-import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { buildApp } from "fauxqs";
+import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import { deliveries, raise } from "../../shared/alerting/deliveries/delivery.ts";
 import { redispatch } from "../../shared/alerting/deliveries/redispatch.ts";
-import { wire } from "../../shared/aws/table/clients.ts";
 import { dueShardsOf } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import type { Message } from "../../shared/contract/messages.ts";
-import { urlVariable } from "../../shared/contract/worker.ts";
-import { activeBilling } from "../access/organizations/billing.ts";
-import { recordCapacity, useEngine } from "../aws/table/engine.ts";
-import { invocation, takeMessages } from "../scanning/in-process-workers.ts";
+import { recordCapacity } from "../aws/table/engine.ts";
+import { createOrganization, invocation, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
 import { createChannel } from "./channels.ts";
-import { startParameterStore } from "./parameter-store.ts";
 
 const perEvent = 20;
 const hour = 3_600_000;
 
-useEngine();
-let parameters: Awaited<ReturnType<typeof startParameterStore>>;
+useWorkers();
 let org: number;
 let recipients: channels.Channel[];
 /** The deliveries of a test. */
@@ -29,57 +22,36 @@ let sendings: number;
 /** The deliveries whose messages the queue refuses, and whether it fails whole requests. */
 let refused: Set<number>;
 let isDown: boolean;
-const queues = buildApp({ logger: false });
 
-type Entry = { Id: string; MessageBody: string };
+const { send } = SQSClient.prototype;
+type Send = (this: SQSClient, command: unknown) => Promise<{ Failed?: unknown[] }>;
 
 /** Makes the queue accept batches in part, as SQS does when one of its servers fails. */
-const refuseSome = (): void => {
-  const failedOf = new WeakMap<object, object[]>();
-  queues.addHook("preHandler", async (request, reply) => {
-    const target = request.headers["x-amz-target"]?.toString() ?? "";
-    if (/SendMessage(Batch)?$/.test(target)) sendings++;
-    if (!target.endsWith("SendMessageBatch")) return;
-    if (isDown) return reply.status(403).send({ __type: "com.amazonaws.sqs#AccessDenied" });
-    const body = request.body as { Entries: Entry[] };
-    const isRefused = ({ MessageBody }: Entry) => refused.has(JSON.parse(MessageBody).deliveryId);
-    const failed = body.Entries.filter(isRefused).map(({ Id }) => ({
-      Id,
-      SenderFault: false,
-      Code: "InternalError",
-    }));
-    body.Entries = body.Entries.filter((entry) => !isRefused(entry));
-    if (body.Entries.length === 0) {
-      return reply.type("application/x-amz-json-1.0").send({ Successful: [], Failed: failed });
-    }
-    failedOf.set(request, failed);
-  });
-  queues.addHook("preSerialization", async (request, _reply, payload) => ({
-    ...(payload as object),
-    ...(failedOf.has(request) && { Failed: failedOf.get(request) }),
-  }));
+const sendSome: Send = async function (command) {
+  const isBatch = command instanceof SendMessageBatchCommand;
+  if (isBatch || command instanceof SendMessageCommand) sendings++;
+  if (!isBatch) return (send as Send).call(this, command);
+  if (isDown) throw new Error("AccessDenied");
+  const isRefused = ({ MessageBody = "" }) => refused.has(JSON.parse(MessageBody).deliveryId);
+  const { failed = [], accepted = [] } = Object.groupBy(command.input.Entries ?? [], (entry) =>
+    isRefused(entry) ? "failed" : "accepted",
+  );
+  const Failed = failed.map(({ Id }) => ({ Id, SenderFault: false, Code: "InternalError" }));
+  if (accepted.length === 0) return { Failed };
+  command.input.Entries = accepted;
+  return { ...(await (send as Send).call(this, command)), Failed };
 };
 
 beforeAll(async () => {
-  parameters = await startParameterStore();
-  refuseSome();
-  const url = await queues.listen({ host: "127.0.0.1", port: 0 });
-  vi.stubEnv("AWS_ENDPOINT_URL_SQS", url);
-  for (const name of ["deliveries", "delivery-retries"] as const) {
-    await new SQSClient().send(new CreateQueueCommand({ QueueName: name }));
-    vi.stubEnv(urlVariable(name), `${url}/000000000000/${name}`);
-  }
-  ({ id: org } = await organizations.create({ name: "Due", billing: activeBilling, scanEvery: "never" }));
+  SQSClient.prototype.send = sendSome as typeof send;
+  org = await createOrganization({});
   const form = { channel: "webhook", config: { url: "https://1.1.1.1/" } } as const;
   for (let index = 0; index < perEvent; index++)
     await createChannel(org, {}, form, { notifyOnScanError: true });
   recipients = await channels.list(org);
 });
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  wire().destroy();
-  await queues.close();
-  await parameters.close();
+afterAll(() => {
+  SQSClient.prototype.send = send;
 });
 beforeEach(() => {
   sendings = 0;

@@ -4,17 +4,12 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
 import * as deliveryList from "../../shared/alerting/deliveries/delivery-list.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
-import { takeMessages } from "../scanning/in-process-workers.ts";
 import { describeBreach, inBreaches, useBreachedPeople } from "./breached-people.ts";
 import { createChannel, defaults } from "./channels.ts";
-import { attempt, useMailServer } from "./mail-deliveries.ts";
+import { sendAll, useMailServer } from "./mail-deliveries.ts";
 
 const { scan, organizationOf } = useBreachedPeople();
 useMailServer();
-
-const attemptAll = async (): Promise<void> => {
-  for (const message of await takeMessages("deliveries")) await attempt(message);
-};
 
 const titlesOf = async (org: number, channelId: number): Promise<string[]> =>
   (await deliveryList.list(org, channelId, { limit: 10, offset: 0 })).deliveries.map(({ title }) => title);
@@ -25,10 +20,10 @@ test("a message about many people is called by its worst breach and their number
   const channelId = await createChannel(org);
   await scan(org, inBreaches(12, "Worse"));
   expect(await titlesOf(org, channelId)).toEqual(["Summary of the first scan"]);
-  await attemptAll();
+  await sendAll();
   expect(await titlesOf(org, channelId)).toEqual(["First scan, PayrollPro: 12 people"]);
   await scan(org, { ...inBreaches(12, "Worse"), ...inBreaches(6, "Worse", "Mild"), 12: ["Worse"] });
-  await attemptAll();
+  await sendAll();
   const [last] = await titlesOf(org, channelId);
   expect(last).toMatch(/^(PayrollPro and 1 more|Mild): 3 people$/);
 });
@@ -39,7 +34,7 @@ test("a sensitive breach has no name there, nor after the channel has become dis
   await describeBreach("Secret", { isSensitive: true });
   const [discreet, named] = [await createChannel(org), await createChannel(org, { sensitive: "named" })];
   await scan(org, inBreaches(8, "Secret"));
-  await attemptAll();
+  await sendAll();
   expect(await titlesOf(org, discreet)).toEqual(["A sensitive breach: 8 people"]);
   expect((await titlesOf(org, named))[0]).toMatch(/^Secret: \d people$/);
   await setOptions(org, named, { ...defaults, sensitive: "discreet" }, administrator);

@@ -38,18 +38,6 @@ test("a worker that dies after any of its requests is followed by one that finis
   }
 });
 
-test("a worker that dies twenty times on its way loses and repeats nothing", async () => {
-  const { org } = await seedFindings({ emailCount: 60, perEmail: 6, furtherBlocks: 4 });
-  const { id, matching } = await requestAll(org);
-  const message = await takeMessage("acknowledgements");
-  for (let death = 0; death < 20; death++) {
-    await killedAfter(7 + (death % 5), () => work(message, invocation()));
-  }
-  await sweepLater(org);
-  await runWorkers();
-  await expectDone(org, id, { matching, acknowledged: 60 * 6 + 60 * 4 });
-});
-
 test("a request that dies is done if it was written, and not there otherwise", async () => {
   const { org } = await seedFindings({ ...small, furtherBlocks: 0 });
   const sent = await killedAfter(Number.POSITIVE_INFINITY, () => requestAll(org));
