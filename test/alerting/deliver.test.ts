@@ -28,7 +28,8 @@ import { settings } from "./mail-deliveries.ts";
 useWorkers();
 let receiver: Receiver;
 /** The next responses of the receiver; without one it responds with 200. */
-let responses: { status: number; retryAfter?: string; text?: string }[] = [];
+let responses: Response[] = [];
+type Response = { status: number; retryAfter?: string; text?: string };
 
 beforeAll(async () => {
   receiver = await startReceiver({
@@ -43,7 +44,10 @@ afterAll(() => receiver.close());
 
 const everyEvent = { notifyOnScanComplete: true, notifyOnScanError: true };
 
-/** A delivery for a new channel of this kind; `deliver(n)` makes its attempt n. */
+/**
+ * A delivery for a new channel of this kind. `deliver(n)` makes its attempt n, `attempt` the next one, to which the receiver responds as
+ * given; it gives the row.
+ */
 const deliveryFor = async (kind: "slack" | "webhook") => {
   const org = await createOrganization({});
   const url = `${receiver.origin}/hook`;
@@ -56,15 +60,25 @@ const deliveryFor = async (kind: "slack" | "webhook") => {
   if (channel === undefined) throw new Error("there is no channel");
   const deliveryId = await sendTest(org, channel);
   const message = await takeMessage("deliveries");
+  const row = async () => deliveries.get(org, deliveryId);
+  const deliver = (attempt: number) => deliverOne({ ...message, attempt }, settings);
   return {
     org,
     channelId,
-    message,
-    row: async () => deliveries.get(org, deliveryId),
+    row,
+    deliver,
+    attempt: async (...given: Response[]) => {
+      responses = given;
+      await deliver(((await row())?.attempts ?? 0) + 1);
+      return row();
+    },
     redeliver: () => redeliver(org, channelId, deliveryId),
-    deliver: (attempt: number) => deliverOne({ ...message, attempt }, settings),
+    /** Makes it as old as one that no longer waits. */
+    age: () => table.update(deliveries.key(org, deliveryId), { set: { createdAt: dayAgo() } }),
   };
 };
+
+const dayAgo = (): string => new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
 
 test("a first attempt that arrives costs three requests, and one more once a minute", async () => {
   const first = await deliveryFor("webhook");
@@ -82,42 +96,36 @@ test("a first attempt that arrives costs three requests, and one more once a min
 });
 
 test("a webhook that fails gets 30 attempts, an hour after each 3, then 3 per retry", async () => {
-  const { deliver, redeliver, row } = await deliveryFor("webhook");
+  const { attempt, redeliver, row } = await deliveryFor("webhook");
   receiver.requests.length = 0;
-  const attempt = async (status: number) => {
-    responses = [{ status }];
-    await deliver(((await row())?.attempts ?? 0) + 1);
-    responses = [];
-    return row();
-  };
   for (let count = 1; count < 30; count++) {
     const before = Date.now();
-    const failed = await attempt(500);
+    const failed = await attempt({ status: 500 });
     expect(failed).toMatchObject({ status: "retrying", attempts: count, failedAttempts: count });
     if (count % 3 === 0) expect(Date.parse(failed?.dueAt ?? "") - before).toBeGreaterThanOrEqual(3_600_000);
   }
   const over = { status: "not delivered", failureReason: "HTTP 500" };
-  expect(await attempt(500)).toMatchObject({ ...over, attempts: 30, failedAttempts: 30 });
-  expect(await attempt(500)).toMatchObject({ ...over, attempts: 30 });
+  expect(await attempt({ status: 500 })).toMatchObject({ ...over, attempts: 30, failedAttempts: 30 });
+  expect(await attempt({ status: 500 })).toMatchObject({ ...over, attempts: 30 });
   expect(receiver.requests).toHaveLength(30);
   await redeliver();
-  for (let count = 0; count < 4; count++) await attempt(500);
+  for (let count = 0; count < 4; count++) await attempt({ status: 500 });
   expect(await row()).toMatchObject({ ...over, attempts: 33 });
   await redeliver();
-  expect(await attempt(200)).toMatchObject({ status: "delivered", attempts: 34, failedAttempts: 33 });
+  expect(await attempt()).toMatchObject({ status: "delivered", attempts: 34, failedAttempts: 33 });
   expect(receiver.requests).toHaveLength(34);
   await takeMessages("deliveries");
 });
 
+const throttled = { status: 429, retryAfter: "30" };
+
 test("an attempt that Slack throttles is not counted and backs off ever longer", async () => {
-  const delivery = await deliveryFor("slack");
+  const { org, attempt } = await deliveryFor("slack");
   const delays: number[] = [];
-  responses = Array.from({ length: 12 }, () => ({ status: 429, retryAfter: "30" }));
   for (let count = 1; count <= 12; count++) {
     const before = Date.now();
-    await delivery.deliver(1);
+    const row = await attempt(throttled);
     const after = Date.now();
-    const row = await delivery.row();
     expect(row).toMatchObject({ status: "retrying", attempts: 0, failedAttempts: 0, throttled: count });
     expect(row?.lease).toBeUndefined();
     const dueAt = Date.parse(row?.dueAt ?? "");
@@ -127,49 +135,37 @@ test("an attempt that Slack throttles is not counted and backs off ever longer",
   }
   expect(Math.max(...delays.slice(6))).toBeGreaterThan(Math.max(...delays.slice(0, 2)));
   const retries = await takeMessages("delivery-retries");
-  expect(retries.filter(({ organizationId }) => organizationId === delivery.org)).toEqual([]);
-  await delivery.deliver(1);
-  expect(await delivery.row()).toMatchObject({ status: "delivered", attempts: 1, failedAttempts: 0 });
+  expect(retries.filter(({ organizationId }) => organizationId === org)).toEqual([]);
+  expect(await attempt()).toMatchObject({ status: "delivered", attempts: 1, failedAttempts: 0 });
 });
 
 test("a delivery that Slack throttled can be retried by hand, as its first attempt", async () => {
-  const delivery = await deliveryFor("slack");
-  responses = [{ status: 429, retryAfter: "30" }];
-  await delivery.deliver(1);
-  await delivery.redeliver();
-  const [message, ...others] = await takeMessages("deliveries");
-  expect(others).toEqual([]);
-  expect(message).toMatchObject({ attempt: 1 });
-  await delivery.deliver(message?.attempt ?? 0);
-  expect(await delivery.row()).toMatchObject({ status: "delivered", attempts: 1, failedAttempts: 0 });
+  const { attempt, redeliver } = await deliveryFor("slack");
+  await attempt(throttled);
+  await redeliver();
+  expect(await takeMessages("deliveries")).toMatchObject([{ attempt: 1 }]);
+  expect(await attempt()).toMatchObject({ status: "delivered", attempts: 1, failedAttempts: 0 });
 });
 
 test("a day after the event, an attempt that Slack throttles counts as failed", async () => {
-  const delivery = await deliveryFor("slack");
-  responses = [{ status: 429, retryAfter: "30" }];
-  const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000 - 1_000).toISOString();
-  await table.update(deliveries.key(delivery.org, delivery.message.deliveryId), {
-    set: { createdAt: dayAgo },
+  const { attempt, age } = await deliveryFor("slack");
+  await age();
+  expect(await attempt(throttled)).toMatchObject({
+    status: "retrying",
+    attempts: 1,
+    failureReason: "HTTP 429",
   });
-  await delivery.deliver(1);
-  expect(await delivery.row()).toMatchObject({ status: "retrying", attempts: 1, failureReason: "HTTP 429" });
 });
 
 test("an old delivery that is sent again by hand waits like a new one", async () => {
-  const delivery = await deliveryFor("slack");
-  const { org, message, row } = delivery;
-  const key = deliveries.key(org, message.deliveryId);
-  await table.update(key, { set: { createdAt: "2026-01-01T00:00:00.000Z" } });
+  const { org, attempt, redeliver, age } = await deliveryFor("slack");
+  await age();
   await organizations.set(org, { billing: { ...activeBilling, status: "subscription_inactive" } });
-  await delivery.deliver(1);
-  expect(await row()).toMatchObject({ status: "not delivered" });
-  await delivery.redeliver();
-  await delivery.deliver(1);
-  expect(await row()).toMatchObject({ status: "retrying", attempts: 0 });
+  expect(await attempt()).toMatchObject({ status: "not delivered" });
+  await redeliver();
+  expect(await attempt()).toMatchObject({ status: "retrying", attempts: 0 });
   await organizations.set(org, { billing: activeBilling });
-  responses = [{ status: 429, retryAfter: "30" }];
-  await delivery.deliver(1);
-  expect(await row()).toMatchObject({ status: "retrying", attempts: 0, throttled: 1 });
+  expect(await attempt(throttled)).toMatchObject({ status: "retrying", attempts: 0, throttled: 1 });
   await takeMessages("deliveries");
 });
 
@@ -177,15 +173,13 @@ test.each(reports.slack.map(({ answer }) => answer))(
   "%j of Slack ends a delivery at its first attempt",
   async (response) => {
     const failureReason = `HTTP ${response.status}`;
-    const delivery = await deliveryFor("slack");
-    responses = [response];
-    await delivery.deliver(1);
-    const row = await delivery.row();
+    const { org, attempt } = await deliveryFor("slack");
+    const row = await attempt(response);
     expect(row).toMatchObject({ status: "not delivered", attempts: 1, failedAttempts: 1, failureReason });
     expect(row?.dueAt).toBeUndefined();
     // Retries of other tests come after their delay.
     const retries = await takeMessages("delivery-retries");
-    expect(retries.filter(({ organizationId }) => organizationId === delivery.org)).toEqual([]);
+    expect(retries.filter(({ organizationId }) => organizationId === org)).toEqual([]);
   },
 );
 
@@ -193,17 +187,12 @@ test.each([
   ["slack", { status: 400, text: "invalid_payload" }],
   ["slack", { status: 500, text: "rollup_error" }],
   ["webhook", { status: 404 }],
-  ["webhook", { status: 429, retryAfter: "30" }],
+  ["webhook", throttled],
   ["webhook", { status: 410, text: "channel_is_archived" }],
 ] as const)("a %s channel tries again after %j", async (kind, response) => {
-  const delivery = await deliveryFor(kind);
-  responses = [response];
-  await delivery.deliver(1);
-  expect(await delivery.row()).toMatchObject({
-    status: "retrying",
-    attempts: 1,
-    failureReason: `HTTP ${response.status}`,
-  });
+  const { attempt } = await deliveryFor(kind);
+  const failureReason = `HTTP ${response.status}`;
+  expect(await attempt(response)).toMatchObject({ status: "retrying", attempts: 1, failureReason });
   await takeMessages("delivery-retries");
 });
 
@@ -226,46 +215,39 @@ test.each([
 ] as const)(
   "%s that answers only %i fails at once, and others are told a day later",
   async (kind, status) => {
-    const { org, channelId, deliver, row } = await deliveryFor(kind);
+    const { org, channelId, attempt, age } = await deliveryFor(kind);
     const told = await addOther(org);
     const failingSince = async () => (await channels.get(org, channelId))?.failingSince;
-    const attempt = async (answer: number) => {
-      responses = [{ status: answer }];
-      await deliver(((await row())?.attempts ?? 0) + 1);
-    };
     const before = new Date().toISOString();
-    await attempt(status);
+    await attempt({ status });
     const since = await failingSince();
     expect((since ?? "") >= before).toBe(true);
-    await attempt(status);
+    await attempt({ status });
     expect([await failingSince(), await told()]).toEqual([since, []]);
-    const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
-    await table.update(keys.channel(org, channelId), { set: { failingSince: dayAgo } });
+    const longAgo = dayAgo();
+    await table.update(keys.channel(org, channelId), { set: { failingSince: longAgo } });
     // Whatever was due a day ago is not: the delivery that fails now is new.
-    await attempt(status);
-    expect([await failingSince(), await told()]).toEqual([dayAgo, []]);
-    const key = deliveries.key(org, (await row())?.id ?? 0);
-    await table.update(key, { set: { createdAt: dayAgo } });
+    await attempt({ status });
+    expect([await failingSince(), await told()]).toEqual([longAgo, []]);
+    await age();
     for (let count = 0; count < 2; count++) {
-      await attempt(status);
-      expect(await failingSince()).toBe(dayAgo);
+      expect(await attempt({ status })).toMatchObject({ status: "retrying" });
+      expect(await failingSince()).toBe(longAgo);
       expect(await told()).toEqual([
         expect.stringContaining(`channel ${channelId}: HTTP ${status}. Check its settings`),
       ]);
     }
-    expect(await row()).toMatchObject({ status: "retrying" });
-    await attempt(200);
+    await attempt();
     expect(await failingSince()).toBeUndefined();
     await takeMessages("delivery-retries");
   },
 );
 
 test("others are told once that a channel gives up, again a day later if it worked", async () => {
-  const { org, channelId, deliver, redeliver, row } = await deliveryFor("slack");
+  const { org, channelId, attempt: attemptOne, redeliver } = await deliveryFor("slack");
   const told = await addOther(org);
-  const attempt = async (response: (typeof responses)[number]) => {
-    responses = [response];
-    await deliver(((await row())?.attempts ?? 0) + 1);
+  const attempt = async (response: Response) => {
+    await attemptOne(response);
     await redeliver();
   };
   const sentence = `Alerts do not reach the Slack alert channel ${channelId}: HTTP 404. Check its settings, then send it a test.`;
@@ -279,8 +261,7 @@ test("others are told once that a channel gives up, again a day later if it work
     expect.any(String),
     [sentence],
   ]);
-  const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
-  await table.update(keys.channel(org, channelId), { set: { failureToldAt: dayAgo, name: "Security" } });
+  await table.update(keys.channel(org, channelId), { set: { failureToldAt: dayAgo(), name: "Security" } });
   await attempt({ status: 404 });
   const named = sentence.replace(`${channelId}`, `${channelId} "Security"`);
   expect((await told()).toSorted()).toEqual([sentence, named].toSorted());
@@ -288,13 +269,12 @@ test("others are told once that a channel gives up, again a day later if it work
 });
 
 test("a worker that dies when a delivery has arrived leaves no channel that fails", async () => {
-  const { org, channelId, deliver, row } = await deliveryFor("webhook");
-  responses = [{ status: 500 }];
-  await deliver(1);
+  const { org, channelId, attempt, row } = await deliveryFor("webhook");
+  await attempt({ status: 500 });
   const death = onTableRequest('"delivered"', "after", async () => {
     throw new Error("killed");
   });
-  await expect(deliver(2)).rejects.toThrow("killed");
+  await expect(attempt()).rejects.toThrow("killed");
   expect(death.happened).toBe(true);
   expect(await row()).toMatchObject({ status: "delivered" });
   expect((await channels.get(org, channelId))?.failingSince).toBeUndefined();
@@ -312,17 +292,13 @@ test.each([
     },
   ],
 ])("a channel that %s does not fail yet, and others are told if it does", async (_, patchOf) => {
-  const { org, channelId, deliver, redeliver, row } = await deliveryFor("slack");
+  const { org, channelId, attempt, redeliver } = await deliveryFor("slack");
   const told = await addOther(org);
-  const attempt = async () => {
-    responses = [{ status: 404 }];
-    await deliver(((await row())?.attempts ?? 0) + 1);
-  };
   const change = (patch: configure.ChannelPatch) =>
     configure.change(org, channelId, patch, administrator, async () => {});
   const noticesOfFailures = async () =>
     (await told()).filter((error) => error.startsWith("Alerts do not reach"));
-  await attempt();
+  await attempt({ status: 404 });
   // Another change leaves it as it is.
   await change({ notifyOnScanComplete: false });
   expect(await channels.get(org, channelId)).toHaveProperty("failureToldAt");
@@ -332,7 +308,7 @@ test.each([
   expect([failingSince, failureToldAt]).toEqual([undefined, undefined]);
   await change({ isEnabled: true });
   await redeliver();
-  await attempt();
+  await attempt({ status: 404 });
   expect(await noticesOfFailures()).toHaveLength(2);
   await takeMessages("deliveries");
 });
@@ -340,44 +316,37 @@ test.each([
 test("deliveries of an organization without a subscription wait, a day at most", async () => {
   const [served, givenUp] = [await deliveryFor("webhook"), await deliveryFor("webhook")];
   receiver.requests.length = 0;
-  for (const { org, deliver, row } of [served, givenUp]) {
+  for (const { org, attempt } of [served, givenUp]) {
     await organizations.set(org, { billing: { ...activeBilling, status: "subscription_inactive" } });
-    await deliver(1);
-    expect(await row()).toMatchObject({ status: "pending", attempts: 0 });
-    const seconds = (Date.parse((await row())?.dueAt ?? "") - Date.now()) / 1000;
+    const row = await attempt();
+    expect(row).toMatchObject({ status: "pending", attempts: 0 });
+    const seconds = (Date.parse(row?.dueAt ?? "") - Date.now()) / 1000;
     expect(seconds).toBeGreaterThan(settings.waitingSeconds - 30);
     expect(seconds).toBeLessThanOrEqual(settings.waitingSeconds);
   }
-  const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
-  const key = deliveries.key(givenUp.org, givenUp.message.deliveryId);
-  await table.update(key, { set: { createdAt: dayAgo } });
-  await givenUp.deliver(1);
-  expect(await givenUp.row()).toMatchObject({
+  await givenUp.age();
+  expect(await givenUp.attempt()).toMatchObject({
     status: "not delivered",
     failureReason: "subscription had lapsed",
   });
   expect((await channels.get(givenUp.org, givenUp.channelId))?.failingSince).toBeUndefined();
   expect(receiver.requests).toHaveLength(0);
   await organizations.set(served.org, { billing: activeBilling });
-  await served.deliver(1);
-  expect(await served.row()).toMatchObject({ status: "delivered", attempts: 1 });
+  expect(await served.attempt()).toMatchObject({ status: "delivered", attempts: 1 });
   expect(receiver.requests).toHaveLength(1);
 });
 
 test("a delivery whose channel does not open waits, and goes out once it opens", async () => {
-  const { org, channelId, deliver, row } = await deliveryFor("webhook");
+  const { org, channelId, attempt, age } = await deliveryFor("webhook");
   receiver.requests.length = 0;
   const key = keys.channel(org, channelId);
   const { sealed } = (await table.get<{ sealed: string }>(key)) ?? {};
   await table.update(key, { set: { sealed: "1.unknown0.AAAA" } });
   // However old it is: only the key that is back decides it.
-  await table.update(deliveries.key(org, (await row())?.id ?? 0), {
-    set: { createdAt: "2026-01-01T00:00:00.000Z" },
-  });
+  await age();
   const errors = vi.spyOn(logger, "error");
-  await deliver(1);
+  const waiting = await attempt();
   expect(errors.mock.calls).toEqual([[channelNotOpened, expect.objectContaining({ channelId })]]);
-  const waiting = await row();
   expect(waiting).toMatchObject({
     status: "pending",
     attempts: 0,
@@ -389,8 +358,7 @@ test("a delivery whose channel does not open waits, and goes out once it opens",
   expect(receiver.requests).toHaveLength(0);
   expect((await channels.get(org, channelId))?.failingSince).toBeDefined();
   await table.update(key, { set: { sealed } });
-  await deliver(1);
-  expect(await row()).toMatchObject({ status: "delivered", attempts: 1 });
+  expect(await attempt()).toMatchObject({ status: "delivered", attempts: 1 });
   expect(receiver.requests).toHaveLength(1);
   errors.mockRestore();
 });

@@ -1,6 +1,6 @@
 /** What recipients of alerts by e-mail say about them, and who is asked first. */
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
-import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { handler } from "../../functions/change-alert-config/handler.ts";
 import { toContext } from "../../shared/access/api/principal.ts";
 import * as users from "../../shared/access/members/user.ts";
@@ -34,10 +34,6 @@ import {
 
 useWorkers();
 useMailServer();
-afterEach(() => {
-  vi.stubEnv("CONFIRM_RECIPIENTS", undefined);
-});
-
 const tokenOf = async (org: number, email: string): Promise<string> =>
   (await addresseesOf(org, [email]))[0]?.token ?? "";
 
@@ -166,12 +162,15 @@ test("a worker that read a delivery before an attempt was taken back sends nothi
 });
 
 describe("where recipients have to confirm", () => {
+  beforeEach(() => {
+    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
+    vi.stubEnv("DASHBOARD_URL", settings.dashboardUrl);
+  });
   const question = /^Do you want alerts from /;
   const channelTo = (org: number, ...recipients: string[]): Promise<number> =>
     createChannel(org, {}, { channel: "email", config: { recipients } });
 
   test("strangers get a request and nothing else until they confirm", async () => {
-    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
     const org = await createOrganization({});
     const [message] = await raiseFor(org, [["stranger@other.example"]]);
     if (message === undefined) throw new Error("a delivery was expected");
@@ -189,8 +188,6 @@ describe("where recipients have to confirm", () => {
   });
 
   test("a patch asks whom it makes a recipient, and nobody of a channel of another kind", async () => {
-    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
-    vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
     const org = await createOrganization({});
     const id = await createChannel(org, {}, webhook);
     const patch = async (body: object): Promise<void> => {
@@ -211,7 +208,6 @@ describe("where recipients have to confirm", () => {
   });
 
   test("members and addresses on verified domains get alerts without being asked", async () => {
-    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
     const org = await createOrganization({ "verified.example": 0 });
     await users.create(org, { email: "member@other.example", name: null });
     const recipients = ["Member@other.example", "any@verified.example", "stranger@other.example"];
@@ -223,8 +219,6 @@ describe("where recipients have to confirm", () => {
   });
 
   test("whom SES was too busy to ask is asked at the next alert", async () => {
-    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
-    vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
     const org = await createOrganization({});
     await organizations.set(org, { mailBudget: { hour: 1, day: 1 } });
     const channelId = await channelTo(org, "a@other.example");
@@ -237,8 +231,6 @@ describe("where recipients have to confirm", () => {
   });
 
   test("whom a worker was about to ask when it died is asked at the next alert", async () => {
-    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
-    vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
     const org = await createOrganization({});
     const channelId = await channelTo(org, "a@other.example");
     const death = onTableRequest('"asked"', "after", async () => {
@@ -254,8 +246,6 @@ describe("where recipients have to confirm", () => {
   });
 
   test("who is asked counts against the budget, and is asked once by many at once", async () => {
-    vi.stubEnv("CONFIRM_RECIPIENTS", "true");
-    vi.stubEnv("DASHBOARD_URL", "https://monitor.example/api/app");
     const org = await createOrganization({});
     const channelId = await channelTo(org, "a@other.example");
     await Promise.all(Array.from({ length: 5 }, () => ask(org, channelId, logger)));
