@@ -314,7 +314,7 @@ describe("gathering for a day or a week", () => {
     expect(row.dueAt).toBe(until);
     expect(waitsForOf(row, new Date())).toEqual({ reason: "gathers what else is found", until });
     expect(await takeMessages("deliveries")).toEqual([]);
-    await attemptOf(org, channelId, row);
+    await attemptOf(org, row);
     expect(mails.texts[0]).toContain("New in all: 12 findings of 6 people.");
     await scan(org, inBreaches(7, "Alpha", "Beta"));
     expect(await deliveriesOf(org, channelId)).toHaveLength(2);
@@ -329,7 +329,7 @@ describe("a channel that becomes a webhook", () => {
   /** Makes the attempts of the webhook; those of single events stay open. */
   const tell = async (org: number, channelId: number): Promise<void> => {
     for (const row of await deliveriesOf(org, channelId))
-      if (row.event.type === "gathered") await attemptOf(org, channelId, row);
+      if (row.event.type === "gathered") await attemptOf(org, row);
     for (const message of await takeMessages("delivery-retries"))
       if ((await deliveries.get(org, message.deliveryId))?.event.type === "gathered") await attempt(message);
   };
@@ -376,10 +376,10 @@ describe("a channel that becomes a webhook", () => {
     await becomeWebhook(org, channelId);
     const [row] = await deliveriesOf(org, channelId);
     if (row === undefined) throw new Error("a delivery was expected");
-    await attemptOf(org, channelId, row);
+    await attemptOf(org, row);
     await takeMessages("delivery-retries");
     await table.put({ ...keys.channel(org, channelId), ...email });
-    await attemptOf(org, channelId, row);
+    await attemptOf(org, row);
     expect(mails.subjects).toEqual(["Low: Alpha, data of 10 people at Test"]);
     expect(await deliveriesOf(org, channelId)).toHaveLength(51);
   });
@@ -393,7 +393,7 @@ test.each(["day", "scan"] as const)(
     await scan(org, inBreaches(12, "Alpha"));
     const before = await deliveriesOf(org, channelId);
     await configure.change(org, channelId, { notifyOnNewBreach: false }, administrator, async () => {});
-    for (const row of before) if (row.event.type === "gathered") await attemptOf(org, channelId, row);
+    for (const row of before) if (row.event.type === "gathered") await attemptOf(org, row);
     expect(mails.received).toEqual([]);
     const after = await deliveriesOf(org, channelId);
     expect(after.map(({ event }) => event.type)).toEqual(before.slice(0, -1).map(() => "breach"));

@@ -119,7 +119,7 @@ test.each([
   await raiseFew(org, channelId, [error]);
   for (const now of [Date.now(), nextHour + 86_400_000]) {
     vi.setSystemTime(now);
-    for (const row of await deliveriesOf(org, channelId)) await attemptOf(org, channelId, row);
+    for (const row of await deliveriesOf(org, channelId)) await attemptOf(org, row);
   }
   expect(await deliveriesOf(org, otherId)).toMatchObject([
     { event: { error: expect.stringContaining(`: ${why}. Ask whoever operates this service.`) } },

@@ -98,20 +98,24 @@ export const raiseAgain = async (org: number): Promise<Message<"deliveries">[]> 
 
 export const attempt = (message: Message<"deliveries">): Promise<void> => deliverOne(message, settings);
 
-/** Makes the attempts of all e-mail channels whose messages are in the queues, and of those that come of them. */
+/** Makes the attempts of all e-mails whose messages are in the queues, and of those that come of them. */
 export const sendAll = async (): Promise<void> => {
   for (;;) {
     const messages = [...(await takeMessages("deliveries")), ...(await takeMessages("delivery-retries"))];
     if (messages.length === 0) return;
     for (const message of messages) {
       const channel = await channels.get(message.organizationId, message.channelId);
-      if (channel?.channel === "email") await attempt(message);
+      // Messages to owners are of no channel.
+      if (channel === undefined || channel.channel === "email") await attempt(message);
     }
   }
 };
 
-export const attemptOf = (org: number, channelId: number, { id, attempts }: Delivery): Promise<void> =>
-  attempt({ organizationId: org, deliveryId: id, channelId, attempt: attempts + 1 });
+/** Makes the next attempt of a delivery. */
+export const attemptOf = (org: number, row: Delivery): Promise<void> => {
+  const { channelId } = deliveries.groupOf(row);
+  return attempt({ organizationId: org, deliveryId: row.id, channelId, attempt: row.attempts + 1 });
+};
 
 export const statusesOf = async (
   org: number,

@@ -43,7 +43,7 @@ import {
   useBreachedPeople,
 } from "./breached-people.ts";
 import { createChannel, defaults } from "./channels.ts";
-import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
+import { attempt, attemptOf, mails, useMailServer } from "./mail-deliveries.ts";
 
 const { workers, scan, organizationOf } = useBreachedPeople();
 useMailServer();
@@ -53,9 +53,6 @@ const createTelling = (org: number, options: Partial<AlertOptions> = {}): Promis
 
 const toOwners = async (org: number): Promise<Delivery[]> =>
   (await rowsOf(org, deliveries)).filter(({ event }) => event.type === "owner");
-
-const attemptOf = (org: number, { id, attempts }: Delivery): Promise<void> =>
-  attempt({ organizationId: org, deliveryId: id, channelId: 0, attempt: attempts + 1 });
 
 /** Makes the last of the thirty attempts of the only message to an owner, as if those before had failed. */
 const failForGood = async (org: number): Promise<void> => {
@@ -103,13 +100,8 @@ describe("a channel that tells owners", () => {
     const at = mails.received.indexOf(`user0@${domain}`);
     expect(mails.subjects[at]).toBe("High: your address is in the data breach Alpha and 1 more (Test)");
     const text = mails.texts[at] ?? "";
-    expect(text).toContain(
-      "Test looks for the addresses of its domains in known data breaches. Yours, user0@",
-    );
-    expect(text).toContain("* Alpha · high");
-    expect(text).toContain("Exposed: Passwords");
-    expect(text).toContain("1. Change your password there");
-    expect(text).toContain("If you have questions, ask Test.");
+    for (const part of ["known data breaches. Yours, user0@", "* Alpha · high", "Exposed: Passwords"])
+      expect(text).toContain(part);
     const [addressee] = await addresseesOf(org, [`user0@${domain}`]);
     expect(text).toContain(`Unsubscribe: https://monitor.example/api/app/recipient#${addressee?.token}`);
     expect(text).not.toMatch(/acknowledge|\/findings|\/emails|user7/i);

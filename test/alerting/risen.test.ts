@@ -13,7 +13,7 @@ import { addFindings, idsInNewBlock, seedFindings, somebody } from "../findings/
 import { invocation, onTableRequest, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
 import { deliveriesOf } from "./breached-people.ts";
 import { createChannel, webhook } from "./channels.ts";
-import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
+import { attemptOf, mails, useMailServer } from "./mail-deliveries.ts";
 
 useWorkers();
 useMailServer();
@@ -65,8 +65,7 @@ const countsOf = async (org: number, channelIds: readonly number[]): Promise<num
   Promise.all(channelIds.map(async (id) => (await deliveriesOf(org, id)).length));
 
 const send = async (org: number, channelId: number): Promise<void> => {
-  for (const { id, attempts } of await deliveriesOf(org, channelId))
-    await attempt({ organizationId: org, deliveryId: id, channelId, attempt: attempts + 1 });
+  for (const row of await deliveriesOf(org, channelId)) await attemptOf(org, row);
 };
 
 test("a rise to high is told once to Slack and e-mail channels that want new breaches", async () => {

@@ -73,7 +73,7 @@ describe("a sensitive breach", () => {
     const before = mails.texts.length;
     await sendAll();
     for (const row of await deliveriesOf(org, channelId))
-      if (row.status === "pending") await attemptOf(org, channelId, row);
+      if (row.status === "pending") await attemptOf(org, row);
     await expectEachToldOnce(org, channelId);
     return mails.texts
       .slice(before)

@@ -4,10 +4,9 @@ import * as channels from "../../shared/alerting/channels/channel.ts";
 import { readContent } from "../../shared/alerting/senders/content.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
 import { reply } from "../monitoring/hibp/upstream-server.ts";
-import { takeMessages } from "../scanning/in-process-workers.ts";
 import { deliveriesOf, describeBreach, domain, inBreaches, useBreachedPeople } from "./breached-people.ts";
 import { createChannel, webhook } from "./channels.ts";
-import { attempt, mails, useMailServer } from "./mail-deliveries.ts";
+import { mails, sendAll, useMailServer } from "./mail-deliveries.ts";
 
 const { workers, scan, organizationOf } = useBreachedPeople();
 useMailServer();
@@ -25,10 +24,6 @@ beforeEach(async () => {
   await subscription.refresh();
   await describeBreach("Logs", { isStealerLog: true, severity: "critical", title: "Logs" });
 });
-
-const sendAll = async (): Promise<void> => {
-  for (const message of await takeMessages("deliveries")) await attempt(message);
-};
 
 test("a message about one person names them, to the channel and to the owner", async () => {
   logs = { user0: ["bank.example", "mail.example"] };

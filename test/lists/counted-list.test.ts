@@ -405,6 +405,15 @@ describe("a filtered page of a large block", () => {
     return items.map(({ id }) => id);
   };
 
+  test("leaves out who leaves a block of which all matched", async () => {
+    const org = newOrganization();
+    const [left, stays] = (await fill(org, [matching, matching])) as [Known, Known];
+    const ids = await pageWhile(org, 0, () =>
+      table.transact(emails.writes(org, [emails.change(org, left.id, { from: matching, to: other })])),
+    );
+    expect(ids).toEqual([stays.id]);
+  });
+
   test.each<[which: string, places: [what: string, offset: number, from: number][]]>([
     [
       "three in four",
