@@ -38,6 +38,9 @@ const pauseMilliseconds = (reading: number): number => Math.min(10 * 2 ** readin
 /** A repair corrects as many attributes of a row as one update can name. */
 const maximumRepairs = 100;
 
+/** Rows that refuse every repair so many times in a row contradict it, and are not merely busy. */
+const maximumRefused = 10;
+
 /** Further differences are only counted. */
 const maximumListed = 1000;
 
@@ -61,13 +64,16 @@ export class Inspector {
   async check(comparison: Comparison): Promise<Problem[]> {
     const repaired = new Map<string, Problem>();
     let { shown, changing } = await readings(comparison);
-    for (let repairs = 0; this.#repairs && repairs < maximumRepairs; repairs++) {
+    let refused = 0;
+    for (let repairs = 0; this.#repairs && repairs < maximumRepairs && refused < maximumRefused; repairs++) {
       const repairable = shown.filter(({ repair }) => repair !== undefined);
       if (repairable.length === 0) break;
+      refused++;
       for (const problem of repairable) {
         const writes = (await problem.repair?.()) ?? [];
         // A failed condition means that the rows have changed since they were read. They are read again.
         const { written } = await table.attempt(table.transact(writes));
+        if (written) refused = 0;
         const identity = identityOf(problem);
         if (written && !repaired.has(identity)) repaired.set(identity, problem);
       }
