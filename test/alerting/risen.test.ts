@@ -5,11 +5,16 @@ import { raiseRisen } from "../../shared/alerting/gathering/risen.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { announcement } from "../../shared/findings/acknowledgements/follow.ts";
-import { sweepAcknowledgement } from "../../shared/findings/acknowledgements/sweep.ts";
 import { work } from "../../shared/findings/acknowledgements/work.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { type Breach, breachOf } from "../../shared/monitoring/hibp/breach.ts";
-import { addFindings, idsInNewBlock, seedFindings, somebody } from "../findings/acknowledgements/findings.ts";
+import {
+  addFindings,
+  idsInNewBlock,
+  seedFindings,
+  somebody,
+  sweepAt,
+} from "../findings/acknowledgements/findings.ts";
 import { invocation, onTableRequest, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
 import { deliveriesOf } from "./breached-people.ts";
 import { createChannel, webhook } from "./channels.ts";
@@ -53,8 +58,7 @@ const settle = async (org: number): Promise<void> => {
 };
 
 const sweepAndWork = async (org: number): Promise<void> => {
-  const later = new Date(Date.now() + 600_000);
-  await sweepAcknowledgement(keys.severityLock(org), later, invocation(), { silenceSeconds: 60 });
+  await sweepAt(keys.severityLock(org));
   for (let messages = await takeMessages("acknowledgements"); messages.length > 0; ) {
     for (const message of messages) await work(message, invocation(), raiseRisen).catch(() => {});
     messages = await takeMessages("acknowledgements");

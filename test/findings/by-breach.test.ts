@@ -128,15 +128,12 @@ test("once the index has caught up, every page is that of a naive list", async (
     {},
     state,
     { acknowledged: false },
-    { domainId: 2 },
-    { severity: ["low"] },
     { severity: ["critical", "high"], acknowledged: false },
     { severity: ["medium", "high"], domainId: 1, scanId: 3 },
     { scanId: 3 },
-    { acknowledged: false, domainId: 1, scanId: 1 },
   ];
   for (const filter of filters) {
-    for (const offset of [0, 1, 9, 85, 89, 90, 500]) {
+    for (const offset of [0, 9, 85, 500]) {
       const query = { ...filter, offset, limit: 10 };
       expect([query, await page(query)]).toEqual([query, expected(known, query)]);
     }
@@ -174,15 +171,15 @@ test("a finding that was deleted a moment ago is never shown", async () => {
 });
 
 test("a page anywhere in a breach costs little more than what it shows", async () => {
-  const known = await detect(2_000, () => 1);
-  for (const offset of [0, 1_000, 1_950]) await isCaughtUp(known, { offset });
+  const known = await detect(1_100, () => 1);
+  for (const offset of [0, 1_050]) await isCaughtUp(known, { offset });
   const capacity = recordCapacity();
   const limit = 50;
   // A finding, its e-mail, and the index for a thousand findings that are newer.
   const [each, forThousand] = [3, 20];
   for (const [filter, thousands] of [
     [{ offset: 0 }, 0],
-    [{ offset: 1_950 }, 2],
+    [{ offset: 1_050 }, 2],
     [{ offset: 0, domainId: 5 }, 2],
   ] as const) {
     capacity.take();

@@ -2,19 +2,12 @@
 import { expect, test } from "vitest";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
-import { sweepAcknowledgement } from "../../../shared/findings/acknowledgements/sweep.ts";
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import { invocation, takeMessage, takeMessages, useWorkers } from "../../scanning/in-process-workers.ts";
-import { expectDone, requestAll, runWorkers, seedFindings } from "./findings.ts";
+import { expectDone, requestAll, runWorkers, seedFindings, sweepAt } from "./findings.ts";
 import { killedAfter } from "./killed.ts";
 
 useWorkers();
-
-/** A sweep long after the last sign of life of a worker. */
-const sweepLater = (org: number): Promise<void> =>
-  sweepAcknowledgement(keys.acknowledgementLock(org), new Date(Date.now() + 600_000), invocation(), {
-    silenceSeconds: 60,
-  });
 
 const small = { emailCount: 12, perEmail: 4, furtherBlocks: 2 };
 const count = 12 * 4 + 12 * 2;
@@ -32,7 +25,7 @@ test("a worker that dies after any of its requests is followed by one that finis
     const first = await takeMessage("acknowledgements");
     await killedAfter(number, () => work(first, invocation()));
     // Nothing is left of the message: only the table knows.
-    await sweepLater(org);
+    await sweepAt(keys.acknowledgementLock(org));
     await runWorkers();
     await expectDone(org, id, { matching, acknowledged: count });
   }
@@ -49,7 +42,7 @@ test("a request that dies is done if it was written, and not there otherwise", a
     expect(lock !== undefined).toBe(number === sent);
     if (lock === undefined) continue;
     await takeMessages("acknowledgements");
-    await sweepLater(other);
+    await sweepAt(keys.acknowledgementLock(other));
     await runWorkers();
     await expectDone(other, lock.acknowledgementId, { matching: 48, acknowledged: 48 });
   }

@@ -4,9 +4,11 @@ import { entries } from "../../../shared/access/activity/activity.ts";
 import type { Actor } from "../../../shared/access/activity/actor.ts";
 import { chunk } from "../../../shared/aws/table/chunk.ts";
 import { condition } from "../../../shared/aws/table/condition.ts";
+import type { Key } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
 import type { FindingFilter } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
+import { sweepAcknowledgement } from "../../../shared/findings/acknowledgements/sweep.ts";
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import * as breachDates from "../../../shared/findings/breach-dates.ts";
 import { type FindingRecord, findings, newFinding } from "../../../shared/findings/record.ts";
@@ -133,6 +135,10 @@ export const writeOf = (org: number, id: number): string => {
   const { pk, sk } = findings.key(org, id);
   return `"pk":{"S":"${pk}"},"sk":{"S":"${sk}"}`;
 };
+
+/** A sweep at this time. Default: long after the last sign of life of a worker. */
+export const sweepAt = (lock: Key, milliseconds = Date.now() + 600_000): Promise<void> =>
+  sweepAcknowledgement(lock, new Date(milliseconds), invocation(), { silenceSeconds: 60 });
 
 /** Handles messages until there is none. */
 export const runWorkers = async (): Promise<void> => {

@@ -7,7 +7,6 @@ import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
 import { announce, announcement, follow } from "../../../shared/findings/acknowledgements/follow.ts";
-import { sweepAcknowledgement } from "../../../shared/findings/acknowledgements/sweep.ts";
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import * as removals from "../../../shared/findings/email-removal.ts";
 import * as single from "../../../shared/findings/finding.ts";
@@ -27,6 +26,7 @@ import {
   type Seeded,
   seedFindings,
   somebody,
+  sweepAt,
   writeOf,
 } from "./findings.ts";
 import { killedAfter } from "./killed.ts";
@@ -64,16 +64,11 @@ const seedBreach = async (level = 1): Promise<Seeded & { breachId: number }> => 
   return { org, emailIds, findingIds, breachId };
 };
 
-const sweep = (org: number): Promise<void> =>
-  sweepAcknowledgement(keys.severityLock(org), new Date(Date.now() + 600_000), invocation(), {
-    silenceSeconds: 60,
-  });
-
 /** Sweeps and workers, until nothing is due. */
 const settle = async (org: number): Promise<void> => {
   for (let sweeps = 0; (await table.get(keys.severityLock(org))) !== undefined; sweeps++) {
     expect(sweeps).toBeLessThan(20);
-    await sweep(org);
+    await sweepAt(keys.severityLock(org));
     await runWorkers();
   }
 };
@@ -167,7 +162,7 @@ test("the lock stays while a scan is in progress, which may know the old severit
   const { org, emailIds, breachId } = await seedBreach(4);
   await change(org, breachId, "critical");
   await table.put({ ...keys.scanLock(org), scanId: 77 });
-  await sweep(org);
+  await sweepAt(keys.severityLock(org));
   expect(await table.get(keys.severityLock(org))).toBeDefined();
   const other = ++breaches;
   await setSeverity(other, "high");
@@ -183,7 +178,7 @@ test("while a sync writes the catalog, nothing is looked at and nothing forgotte
   const { org, breachId } = await seedBreach();
   await table.update(keys.breachNames(), { set: { token: "of a sync that is writing" } });
   await table.transact([announcement(org)]);
-  await sweep(org);
+  await sweepAt(keys.severityLock(org));
   expect(await table.get(keys.severityLock(org))).toBeDefined();
   await setSeverity(breachId, "medium");
   await table.update(keys.breachNames(), { remove: ["token"] });
@@ -300,9 +295,7 @@ test("after random histories with kills, all rows agree, and with the catalog", 
       await act().catch((error: unknown) => expect(error).toHaveProperty("refusal"));
     }
   }
-  await sweepAcknowledgement(keys.acknowledgementLock(org), new Date(Date.now() + 600_000), invocation(), {
-    silenceSeconds: 60,
-  });
+  await sweepAt(keys.acknowledgementLock(org));
   await runWorkers();
   await settle(org);
   expect(await table.get(keys.acknowledgementLock(org)), `SEED=${seed}`).toBeUndefined();

@@ -9,7 +9,6 @@ import {
   type AcknowledgementRow,
   newLock,
 } from "../../../shared/findings/acknowledgements/record.ts";
-import { sweepAcknowledgement } from "../../../shared/findings/acknowledgements/sweep.ts";
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import {
@@ -26,15 +25,17 @@ import {
   requestAll,
   runWorkers,
   seedFindings,
+  sweepAt,
   writeOf,
 } from "./findings.ts";
 
 useWorkers();
 
-const sweepAt = (org: number, milliseconds: number): Promise<void> =>
-  sweepAcknowledgement(keys.acknowledgementLock(org), new Date(milliseconds), invocation(), {
-    silenceSeconds: 60,
-  });
+/** A worker asks for the time that is left before each batch; this one has time for two. */
+const briefly = () => {
+  let asked = 0;
+  return { ...invocation(), remainingSeconds: () => (asked++ < 2 ? 300 : 10) };
+};
 
 /** Ends the request in progress as a sweep does that has woken workers in vain. */
 const fail = async (org: number): Promise<boolean> => {
@@ -50,13 +51,13 @@ test("a message that was lost is sent again once nobody has been at work for a m
   await takeMessages("acknowledgements");
   const lock = await table.get<AcknowledgementLock>(keys.acknowledgementLock(org));
   const silentSince = Date.parse(lock?.dueAt ?? "");
-  await sweepAt(org, silentSince + 59_000);
+  await sweepAt(keys.acknowledgementLock(org), silentSince + 59_000);
   expect(await takeMessages("acknowledgements")).toEqual([]);
-  await sweepAt(org, silentSince + 60_000);
+  await sweepAt(keys.acknowledgementLock(org), silentSince + 60_000);
   expect(await takeMessages("acknowledgements")).toEqual([{ organizationId: org, acknowledgementId: id }]);
   await work({ organizationId: org, acknowledgementId: id }, invocation());
   await expectDone(org, id, { matching, acknowledged: findingIds.length });
-  await sweepAt(org, Date.now() + 600_000);
+  await sweepAt(keys.acknowledgementLock(org));
   expect(await takeMessages("acknowledgements")).toEqual([]);
 });
 
@@ -66,10 +67,7 @@ test("a worker whose time is up saves where it is and sends itself a message", a
   let message = await takeMessage("acknowledgements");
   let workers = 0;
   for (let isRunning = true; isRunning; workers++) {
-    let asked = 0;
-    // Each has time for a few batches: a worker asks for the time before each of them.
-    const remainingSeconds = (): number => (asked++ < 2 ? 300 : 10);
-    await work(message, { ...invocation(), remainingSeconds });
+    await work(message, briefly());
     isRunning = (await acknowledgements.get(org, id)).status === "running";
     if (isRunning) message = await takeMessage("acknowledgements");
   }
@@ -81,15 +79,15 @@ test("a request that was woken in vain for an hour fails, with the right count",
   const { org } = await seedFindings({ emailCount: 40, perEmail: 6, furtherBlocks: 0 });
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
-  let asked = 0;
-  await work(message, { ...invocation(), remainingSeconds: () => (asked++ < 2 ? 300 : 10) });
+  await work(message, briefly());
   const before = (await acknowledgements.get(org, id)).acknowledged;
   expect(before).toBeGreaterThan(0);
   expect(before).toBeLessThan(matching);
   const now = Date.now();
-  for (let sweep = 1; sweep <= 12; sweep++) await sweepAt(org, now + sweep * 300_000);
+  for (let sweep = 1; sweep <= 12; sweep++)
+    await sweepAt(keys.acknowledgementLock(org), now + sweep * 300_000);
   expect(await acknowledgements.get(org, id)).toMatchObject({ status: "running" });
-  await sweepAt(org, now + 13 * 300_000);
+  await sweepAt(keys.acknowledgementLock(org), now + 13 * 300_000);
   const ended = await acknowledgements.get(org, id);
   expect(ended).toMatchObject({ status: "failed", matching, acknowledged: before });
   expect(await acknowledgedBySomebody(org)).toHaveLength(before);
@@ -108,10 +106,7 @@ test("a request does not fail when a worker has gone on since its lock was read"
   const { org } = await seedFindings({ emailCount: 40, perEmail: 6, furtherBlocks: 0 });
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
-  let asked = 0;
-  const ending = onTableRequest('"#status":"status"', "before", () =>
-    work(message, { ...invocation(), remainingSeconds: () => (asked++ < 2 ? 300 : 10) }),
-  );
+  const ending = onTableRequest('"#status":"status"', "before", () => work(message, briefly()));
   expect(await fail(org)).toBe(false);
   expect(ending.happened).toBe(true);
   const { status, acknowledged } = await acknowledgements.get(org, id);
@@ -160,7 +155,7 @@ test("the audit mends a lock and a place in the due index", async () => {
   await table.remove(lock);
   expect(await kinds(true)).toEqual(["acknowledgement true"]);
   await expectAgreement(org);
-  await sweepAt(org, Date.now() + 600_000);
+  await sweepAt(keys.acknowledgementLock(org));
   await runWorkers();
   expect((await acknowledgements.get(org, id)).status).toBe("completed");
   await table.put({ ...lock, ...newLock(org, id) });
