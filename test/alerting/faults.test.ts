@@ -1,4 +1,4 @@
 import { describe } from "vitest";
 import { testRun } from "./faults/run.ts";
 
-describe("alerts, while functions die, messages get lost or doubled, and requests fail", () => testRun(60));
+describe("alerts, while functions die, messages get lost or doubled, and requests fail", () => testRun(25));
