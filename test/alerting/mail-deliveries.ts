@@ -75,11 +75,10 @@ export const useMailServer = (): void => {
   afterAll(() => close?.());
 };
 
+type Messages = [Message<"deliveries">, ...Message<"deliveries">[]];
+
 /** Creates e-mail channels and raises one event for all of them. */
-export const raiseFor = async (
-  org: number,
-  recipients: readonly string[][],
-): Promise<Message<"deliveries">[]> => {
+export const raiseFor = async (org: number, recipients: readonly string[][]): Promise<Messages> => {
   for (const each of recipients) {
     const form = { channel: "email", config: { recipients: each } } as const;
     await createChannel(org, {}, form, { notifyOnScanError: true });
@@ -88,12 +87,12 @@ export const raiseFor = async (
 };
 
 /** Raises one event for all channels of an organization. */
-export const raiseAgain = async (org: number): Promise<Message<"deliveries">[]> => {
+export const raiseAgain = async (org: number): Promise<Messages> => {
   const { writes, messages } = await raise(org, await channels.list(org), [
     { type: "scan_error", error: "Measured" },
   ]);
   await table.transact(deliveries.writes(org, writes));
-  return messages.map(({ message }) => message);
+  return messages.map(({ message }) => message) as Messages;
 };
 
 export const attempt = (message: Message<"deliveries">): Promise<void> => deliverOne(message, settings);

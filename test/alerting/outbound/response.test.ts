@@ -140,14 +140,7 @@ describe("the status of a response decides:", () => {
       "\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n",
     ],
     ["lines that end without CR", "\ncontent-length: 2\n\nok"],
-    ["a last line that ends without CR", "\r\nx: y\n\nok"],
-    ["the same length twice", "\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\nok"],
-    ["two lengths", "\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok"],
-    ["a negative length", "\r\ncontent-length: -1\r\n\r\n"],
-    ["a space before a colon", "\r\nx : y\r\n\r\nok"],
     ["a header without a colon", "\r\ngarbage\r\n\r\nok"],
-    ["a folded header", "\r\nx: a\r\n b\r\n\r\nok"],
-    ["a control character", "\r\nx: \u0001\r\n\r\nok"],
     ["a broken chunk", "\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"],
   ];
   test.each(malformed)("a response with %s is judged by its status", async (_name, rest) => {
