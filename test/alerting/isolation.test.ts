@@ -8,11 +8,9 @@ import { deliveries, raise } from "../../shared/alerting/deliveries/delivery.ts"
 import * as queue from "../../shared/aws/queue/queue.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { useEngine } from "../aws/table/engine.ts";
 import { openWorkerTemplate } from "../local/template.ts";
-import { createOrganization } from "../scanning/in-process-workers.ts";
+import { createOrganization, useWorkers } from "../scanning/in-process-workers.ts";
 import { createChannel } from "./channels.ts";
-import { startParameterStore } from "./parameter-store.ts";
 
 /** Fewer than channels that do not answer. */
 const workers = 2;
@@ -21,8 +19,7 @@ const assembly = openWorkerTemplate({
   mapping: { BatchSize: batch, ScalingConfig: { MaximumConcurrency: workers } },
 });
 
-useEngine();
-let parameters: Awaited<ReturnType<typeof startParameterStore>>;
+useWorkers();
 let receiver: Receiver;
 let sqs: Sqs;
 /** Posts that were given up without an answer: now, and before the latest one to a healthy channel. */
@@ -34,7 +31,6 @@ const invoke = async (_: string, event: unknown) => ({
 });
 
 beforeAll(async () => {
-  parameters = await startParameterStore();
   receiver = await startReceiver({
     respond: ({ url }, response) => {
       if (url === "/healthy") unansweredBefore = unanswered;
@@ -62,8 +58,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await receiver.close();
   await sqs.close();
-  await parameters.close();
-  vi.unstubAllEnvs();
 });
 beforeEach(() => {
   receiver.requests.length = 0;
