@@ -1,8 +1,13 @@
 import { administrator } from "../../shared/access/activity/actor.ts";
-import type { ChannelForm, Flags } from "../../shared/alerting/channels/channel.ts";
+import type { Channel, ChannelForm, Flags } from "../../shared/alerting/channels/channel.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
+import { type AlertEvent, deliveries, raiseFor } from "../../shared/alerting/deliveries/delivery.ts";
+import { chunk } from "../../shared/aws/table/chunk.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import type { Message } from "../../shared/contract/messages.ts";
 
 /** The options of an e-mail channel that nobody has set. */
 export const defaults: AlertOptions = {
@@ -41,4 +46,18 @@ export const createChannel = async (
     form.channel === "webhook" ? { grouping: "address", sensitive: "named" } : {};
   await setOptions(org, id, { ...defaults, ...ofKind, ...options }, administrator);
   return id;
+};
+
+/** Writes a delivery of each event to a channel, and gives their messages. `scans`: of what is gathered. */
+export const raiseTo = async (
+  org: number,
+  channelId: number,
+  events: readonly AlertEvent[],
+  scans?: Set<number>,
+): Promise<Message<"deliveries">[]> => {
+  const channel = (await channels.get(org, channelId)) as Channel;
+  const all = events.map((event) => ({ channel, event, ...(scans && { scans }) }));
+  const { writes, messages } = await raiseFor(org, all);
+  for (const some of chunk(writes, 50)) await table.transact(deliveries.writes(org, some));
+  return messages.map(({ message }) => message);
 };

@@ -5,7 +5,7 @@ import * as channels from "../../shared/alerting/channels/channel.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
 import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
-import { deliveries, raiseFor, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
+import { deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
 import { endOfWindow } from "../../shared/alerting/gathering/gathered.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
@@ -45,7 +45,7 @@ import {
   timesTold,
   useBreachedPeople,
 } from "./breached-people.ts";
-import { createChannel, defaults, webhook } from "./channels.ts";
+import { createChannel, defaults, raiseTo, webhook } from "./channels.ts";
 import { attempt, attemptOf, mails, sendAll, useMailServer } from "./mail-deliveries.ts";
 
 const { workers, scan, organizationOf } = useBreachedPeople();
@@ -140,10 +140,7 @@ describe("one message for a scan", () => {
     const org = await createOrganization({ [domain]: 140 });
     const channelId = await createChannel(org);
     const scanId = 4_711;
-    const members = await Promise.all(
-      (await emails.directory(org)).map(({ block }) => emails.members(org, block)),
-    );
-    const found = members.flat().map(({ id }) => ({ emailId: id, breachId: 1, scanId }));
+    const found = (await rowsOf(org, emails)).map(({ id }) => ({ emailId: id, breachId: 1, scanId }));
     await table.put({ ...keys.breach(1), ...breachOf({ name: "Alpha", title: "Alpha" }), id: 1 });
     // Each is in a block of its own, and 128 blocks are read.
     for (const some of chunk(found, 20)) {
@@ -154,11 +151,8 @@ describe("one message for a scan", () => {
         ids.filter((_, index) => index % blockSize === 0),
       );
     }
-    const channel = (await channels.get(org, channelId)) as channels.Channel;
     const event = { type: "gathered" as const, scanId, told: [] };
-    const raised = await raiseFor(org, [{ channel, event, scans: new Set([scanId]) }]);
-    await table.transact(deliveries.writes(org, raised.writes));
-    for (const { message } of raised.messages) await attempt(message);
+    for (const message of await raiseTo(org, channelId, [event], new Set([scanId]))) await attempt(message);
     expect(mails.texts[0]).toContain("New in all: 140 findings of at least 128 people.");
     expect(mails.texts[0]).toContain("Alpha · high · at least 128 people");
     expect(mails.texts[0]).toContain("and at least 118 more");

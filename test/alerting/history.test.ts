@@ -1,14 +1,12 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
-import * as channels from "../../shared/alerting/channels/channel.ts";
 import { remove } from "../../shared/alerting/channels/remove.ts";
-import { deliveries, raiseFor } from "../../shared/alerting/deliveries/delivery.ts";
+import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { deleteHistory } from "../../shared/alerting/deliveries/history.ts";
-import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization, useWorkers } from "../scanning/in-process-workers.ts";
-import { createChannel } from "./channels.ts";
+import { createChannel, raiseTo } from "./channels.ts";
 
 useWorkers();
 
@@ -16,13 +14,7 @@ useWorkers();
 const removedChannelWith = async (count: number) => {
   const org = await createOrganization({});
   const id = await createChannel(org);
-  const channel = (await channels.get(org, id)) as channels.Channel;
-  const event = { type: "scan_error", error: "a problem" } as const;
-  const { writes } = await raiseFor(
-    org,
-    Array.from({ length: count }, () => ({ event, channel })),
-  );
-  for (const part of chunk(writes, 50)) await table.transact(deliveries.writes(org, part));
+  await raiseTo(org, id, Array(count).fill({ type: "scan_error", error: "a problem" }));
   await remove(org, id, administrator);
   return {
     org,

@@ -1,19 +1,12 @@
 /** How many copies of alerts an organization can send to people who never asked. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import * as channels from "../../shared/alerting/channels/channel.ts";
 import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
-import {
-  type AlertEvent,
-  deliveries,
-  raiseFor as raiseDeliveries,
-  waitsForOf,
-} from "../../shared/alerting/deliveries/delivery.ts";
+import { type AlertEvent, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
 import { defaultMailBudget, takeCopies } from "../../shared/aws/mail/budget.ts";
-import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
 import { deliveriesOf } from "./breached-people.ts";
-import { createChannel, webhook } from "./channels.ts";
+import { createChannel, raiseTo, webhook } from "./channels.ts";
 import { attempt, attemptOf, mails, raiseFor, statusesOf, useMailServer } from "./mail-deliveries.ts";
 
 useWorkers();
@@ -29,17 +22,6 @@ const nextHour = Date.parse("2030-01-01T11:00:00Z");
 
 const single: AlertEvent = { type: "breach", breachIds: [1], email: { id: 1, findingIds: [1] } };
 const error: AlertEvent = { type: "scan_error", error: "Measured" };
-
-/** Raises these events for one channel. */
-const raiseFew = async (org: number, channelId: number, events: readonly AlertEvent[]) => {
-  const channel = (await channels.get(org, channelId)) as channels.Channel;
-  const { writes, messages } = await raiseDeliveries(
-    org,
-    events.map((event) => ({ channel, event })),
-  );
-  await table.transact(deliveries.writes(org, writes));
-  return messages.map(({ message }) => message);
-};
 
 test("an address in two channels gets a copy from each", async () => {
   const org = await createOrganization({});
@@ -94,7 +76,7 @@ test.each([
   const org = await createOrganization({});
   await organizations.set(org, { mailBudget });
   expect(await takeCopies(org, 18, mailBudget, new Date())).toBeUndefined();
-  const messages = await raiseFew(org, await createChannel(org), [single, error]);
+  const messages = await raiseTo(org, await createChannel(org), [single, error]);
   for (const message of messages) await attempt(message);
   expect(mails.subjects).toEqual([expect.stringMatching(/^Measured/)]);
   const [waiting] = await deliveries.getMany(
@@ -114,7 +96,7 @@ test.each([
     response.writeHead(400, { "x-amzn-errortype": "SendingPausedException" }).end("{}");
   const channelId = await createChannel(org);
   const otherId = await createChannel(org, {}, webhook, { notifyOnScanError: true });
-  await raiseFew(org, channelId, [error]);
+  await raiseTo(org, channelId, [error]);
   for (const now of [Date.now(), nextHour + 86_400_000]) {
     vi.setSystemTime(now);
     for (const row of await deliveriesOf(org, channelId)) await attemptOf(org, row);
@@ -128,7 +110,7 @@ test.each([
 test("a message about a single address goes out with a budget of one", async () => {
   const org = await createOrganization({});
   await organizations.set(org, { mailBudget: { hour: 1, day: 1 } });
-  const messages = await raiseFew(org, await createChannel(org), [single, single]);
+  const messages = await raiseTo(org, await createChannel(org), [single, single]);
   for (const message of messages) await attempt(message);
   expect(await statusesOf(org, messages)).toEqual(["delivered after 1", "pending after 0"]);
 });
@@ -138,7 +120,7 @@ test("a message larger than its share goes first in its hour, others in the next
   await organizations.set(org, { mailBudget: { hour: 10, day: 1_000 } });
   const recipients = Array.from({ length: 20 }, (_, index) => `a${index}@other.example`);
   const channelId = await createChannel(org, {}, { channel: "email", config: { recipients } });
-  const all = await raiseFew(org, channelId, [single, error, single]);
+  const all = await raiseTo(org, channelId, [single, error, single]);
   for (const message of all) await attempt(message);
   expect(await statusesOf(org, all)).toEqual(["delivered after 1", "pending after 0", "pending after 0"]);
   vi.setSystemTime(nextHour);

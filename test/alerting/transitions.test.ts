@@ -1,11 +1,9 @@
 /** The conditions on which a delivery changes: whoever comes too late changes nothing. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import * as channels from "../../shared/alerting/channels/channel.ts";
-import { type Delivery, deliveries, raiseFor } from "../../shared/alerting/deliveries/delivery.ts";
+import { type Delivery, deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import * as transitions from "../../shared/alerting/deliveries/transitions.ts";
-import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization, useWorkers } from "../scanning/in-process-workers.ts";
-import { createChannel } from "./channels.ts";
+import { createChannel, raiseTo } from "./channels.ts";
 
 useWorkers();
 beforeEach(() => {
@@ -24,11 +22,9 @@ const letLeaseEnd = (): void => {
 /** A pending delivery of a new organization. `read` gives its row as it is now. */
 const raised = async () => {
   const org = await createOrganization({});
-  const channel = (await channels.get(org, await createChannel(org))) as channels.Channel;
   const event = { type: "scan_error", error: "a problem" } as const;
-  const { writes, messages } = await raiseFor(org, [{ event, channel }]);
-  await table.transact(deliveries.writes(org, writes));
-  const id = messages[0]?.message.deliveryId ?? 0;
+  const [message] = await raiseTo(org, await createChannel(org), [event]);
+  const id = message?.deliveryId ?? 0;
   return { org, read: async () => (await deliveries.get(org, id)) as Delivery };
 };
 

@@ -109,6 +109,7 @@ test("a rise to high reopens what was acknowledged, once, with one log entry", a
 test.each([
   ["a rise to medium", 1, "medium", 2],
   ["a fall", 4, "low", 1],
+  ["a fall to high", 4, "high", 3],
 ] as const)("%s changes the severity and reopens nothing", async (_, before, severity, level) => {
   const { org, breachId } = await seedBreach(before);
   await change(org, breachId, severity);
