@@ -23,7 +23,7 @@ import {
 } from "../scanning/in-process-workers.ts";
 import { createChannel } from "./channels.ts";
 import { deliverOne } from "./deliver-one.ts";
-import { settings } from "./mail-deliveries.ts";
+import { age, dayAgo, settings } from "./mail-deliveries.ts";
 
 useWorkers();
 let receiver: Receiver;
@@ -73,12 +73,9 @@ const deliveryFor = async (kind: "slack" | "webhook") => {
       return row();
     },
     redeliver: () => redeliver(org, channelId, deliveryId),
-    /** Makes it as old as one that no longer waits. */
-    age: () => table.update(deliveries.key(org, deliveryId), { set: { createdAt: dayAgo() } }),
+    age: () => age(org, deliveryId),
   };
 };
-
-const dayAgo = (): string => new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
 
 test("a first attempt that arrives costs three requests, and one more once a minute", async () => {
   const first = await deliveryFor("webhook");

@@ -18,6 +18,12 @@ export const settings = {
   dashboardUrl: "https://monitor.example/api/app",
 };
 
+export const dayAgo = (): string => new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
+
+/** Makes a delivery as old as one that no longer waits. */
+export const age = (org: number, id: number) =>
+  table.update(deliveries.key(org, id), { set: { createdAt: dayAgo() } });
+
 export const mails = {
   requests: [] as { url: string | undefined; body: SendEmailCommandInput }[],
   /** Whom messages went to, in their order. */

@@ -24,7 +24,9 @@ import {
 import { deliveriesOf } from "./breached-people.ts";
 import { createChannel, webhook } from "./channels.ts";
 import {
+  age,
   attempt,
+  dayAgo,
   mails,
   raiseAgain,
   raiseFor,
@@ -87,9 +89,7 @@ describe("a recipient who has unsubscribed", () => {
     const messages = [...(await raiseFor(org, recipients)), ...(await raiseAgain(org))];
     const channelId = (await channels.list(org)).at(-1)?.id ?? 0;
     const ofNobody = messages.filter((message) => message.channelId === channelId);
-    const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
-    for (const { deliveryId } of ofNobody)
-      await table.update(deliveries.key(org, deliveryId), { set: { createdAt: dayAgo } });
+    for (const { deliveryId } of ofNobody) await age(org, deliveryId);
     await attemptAll(ofNobody);
     expect(await statusesOf(org, ofNobody)).toEqual(Array(2).fill("not delivered after 0"));
     await attemptAll(
@@ -130,9 +130,8 @@ test("an attempt that reached some recipients is repeated for the others alone",
   const { channelId, deliveryId } = message;
   const unreached = async () => (await inFull(org, channelId, deliveryId, "")).unreached;
   expect(await unreached()).toEqual([]);
-  const dayAgo = new Date(Date.now() - settings.longestWaitSeconds * 1000).toISOString();
-  await table.update(deliveries.key(org, deliveryId), { set: { createdAt: dayAgo } });
-  await table.update(keys.channel(org, channelId), { set: { failingSince: dayAgo } });
+  await age(org, deliveryId);
+  await table.update(keys.channel(org, channelId), { set: { failingSince: dayAgo() } });
   await attempt(message);
   expect(mails.received.sort()).toEqual(["a@other.example", "c@other.example"]);
   expect(await statusesOf(org, [message])).toEqual(["retrying after 1"]);
