@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { blockOf, blockSize, drawId, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
+import { blockOf, blockSize, drawId, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { useEngine } from "../aws/table/engine.ts";
 
 useEngine();
@@ -24,16 +24,6 @@ test("single ids start at 1 and are never given twice, even to simultaneous call
   expect(await drawId("TEAM")).toBe(1);
   const ids = await Promise.all(Array.from({ length: 30 }, () => drawId("TEAM")));
   expect(new Set([1, ...ids]).size).toBe(31);
-});
-
-test("blocks hold 1,024 consecutive ids from b*1024+1", () => {
-  expect(blockOf(1)).toBe(0);
-  expect(blockOf(blockSize)).toBe(0);
-  expect(blockOf(blockSize + 1)).toBe(1);
-  for (const block of [0, 1, 2, 1_000_000]) {
-    expect(blockOf(firstIdOf(block))).toBe(block);
-    expect(blockOf(firstIdOf(block + 1) - 1)).toBe(block);
-  }
 });
 
 describe("reserve", () => {

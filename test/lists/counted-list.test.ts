@@ -407,7 +407,7 @@ describe("a filtered page of a large block", () => {
     return items.map(({ id }) => id);
   };
 
-  test("leaves out who leaves a block of which all matched", async () => {
+  test("leaves out a member that leaves a block of which all matched", async () => {
     const org = newOrganization();
     const [left, stays] = (await fill(org, [matching, matching])) as [Known, Known];
     const ids = await pageWhile(org, 0, () =>
