@@ -379,6 +379,28 @@ describe("a channel that becomes a webhook", () => {
   });
 });
 
+test("what is gathered waits while the channel is disabled, and then goes out", async () => {
+  const org = await organizationOf(20);
+  const channelId = await createChannel(org);
+  workers.breached[domain] = inBreaches(12, "Alpha");
+  await startAndPlan(org);
+  // The findings are recorded and the scan has not ended.
+  onTableRequest('"HEAD#ACTIVITY"', "before", async () => {
+    await table.update(keys.channel(org, channelId), { set: { isEnabled: false } });
+  });
+  await runChecks();
+  await sendAll();
+  expect(mails.received).toEqual([]);
+  const waiting = await deliveriesOf(org, channelId);
+  expect(waiting.map((row) => waitsForOf(row, new Date())?.reason)).toEqual(
+    Array(5).fill("channel was disabled"),
+  );
+  await table.update(keys.channel(org, channelId), { set: { isEnabled: true } });
+  for (const row of waiting) await attemptOf(org, row);
+  expect(mails.received).toHaveLength(5);
+  await expectEachToldOnce(org, channelId);
+});
+
 test.each(["day", "scan"] as const)(
   "a channel that gathers for a %s and wants no new breaches any more gets none",
   async (grouping) => {
