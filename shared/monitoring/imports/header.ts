@@ -127,7 +127,7 @@ const isTitle = (cells: readonly string[]): boolean => {
   const [first = "", ...more] = filled(cells);
   if (!cells.some(isAddressLike) || more.length > 1) return false;
   if (/^\s*#|\bby\b/i.test(first)) return true;
-  return more.length === 0 && !/[<>]/.test(first) && /(\p{L}+\s+){3}/u.test(first);
+  return more.length === 0 && !/[<>]/.test(first) && /(?<!\p{L})(\p{L}+\s+){3}/u.test(first);
 };
 
 const maximumHeadingCharacters = 60;

@@ -6,6 +6,8 @@ describe("hostile files take linear time", () => {
   const size = 300 * 1024;
   const files: [string, string][] = [
     ["a single line", "a".repeat(size)],
+    ["a long word beside an address", `a@b.example ${"a".repeat(size)}`],
+    ["a long word in a column beside addresses", `email,notes\na@b.example,${"a".repeat(size)}`],
     ["at signs", "@".repeat(size)],
     ["quotes", '"'.repeat(size)],
     ["an unclosed quote", `email\n"${"a@b.example,x\n".repeat(size / 15)}`],
