@@ -18,24 +18,25 @@ const send = (client: Client, { method, path }: Route): Promise<Reply> =>
 const routesFor = (...access: string[]) =>
   dashboardRoutes.filter(({ endpoint }) => access.includes(endpoint.access ?? ""));
 
-/** Asks all endpoints of this access, a few at the same time: most have to start a function. */
-const askAll = async (client: Client, ...access: string[]): Promise<Reply[]> => {
+/** Asks all of these endpoints, a few at the same time: most have to start a function. */
+const askAll = async (client: Client, routes: readonly Route[]): Promise<Reply[]> => {
   const replies: Reply[] = [];
-  for (const some of chunk(routesFor(...access), 4))
+  for (const some of chunk(routes, 6))
     replies.push(...(await Promise.all(some.map((route) => send(client, route)))));
   return replies;
 };
 
 describe("endpoints for users", () => {
   test("are 401 without a session", async () => {
-    for (const reply of await askAll(visitor({ origin: "null" }), "user", "admin"))
+    for (const reply of await askAll(visitor({ origin: "null" }), routesFor("user", "admin")))
       expectRefusal(reply, 401, /API key or session/);
   });
 
   test("are 403 with an API key, 401 with a revoked one", async () => {
     const { id: org, key, keyId } = await createOrganization();
     const client = createClient({ authorization: `Bearer ${key}` }, dashboardUrl());
-    for (const reply of await askAll(client, "user", "admin")) expectRefusal(reply, 403, /not API keys/);
+    for (const reply of await askAll(client, routesFor("user", "admin")))
+      expectRefusal(reply, 403, /not API keys/);
     expectRefusal(await client.get("/nothing"), 403, /not API keys/);
     await admin("key revoke", { org, key: keyId });
     expectRefusal(await client.get("/session"), 401, /API key or session/);
@@ -46,17 +47,15 @@ describe("endpoints for users", () => {
     const { dashboard } = await signedIn(org);
     await admin("org billing", { org, status: "subscription_inactive" });
     const reason = { reason: "subscription_inactive" };
-    for (const route of routesFor("user", "admin")) {
-      if (route.path === "/session") continue;
-      expectRefusal(await send(dashboard, route), 402, /not active/, reason);
-    }
+    const routes = routesFor("user", "admin").filter(({ path }) => path !== "/session");
+    for (const reply of await askAll(dashboard, routes)) expectRefusal(reply, 402, /not active/, reason);
     expectRefusal(await dashboard.get("/nothing"), 402, /not active/, reason);
   });
 
   test("are 403 admin_only for members where they need an admin", async () => {
     const { id: org } = await createOrganization();
     const { dashboard } = await signedIn(org, { role: "member" });
-    for (const reply of await askAll(dashboard, "admin"))
+    for (const reply of await askAll(dashboard, routesFor("admin")))
       expectRefusal(reply, 403, /Only an admin/, { code: "admin_only" });
   });
 });
@@ -129,22 +128,37 @@ describe("limits", () => {
     }));
 
   const unknown = { ids: [unknownId] };
-  const channel = `/alert-configs/${unknownId}`;
+  const email = { email: "ada@demo.example", domainId: unknownId };
+  const quote = { isEstimate: true, newSeatsCount: 0, newActiveCount: 0, estimatedDeltaCents: 0 };
+  const nothing = { emails: [], quote: { interval: "month", ...quote } };
+  const member = { email: "x@invited.example", role: "member" };
+  const channel = `/dashboard/alert-configs/${unknownId}`;
   test.each<[limit: OrganizationLimit, ...requests: [path: string, body?: object][]]>([
-    ["emailBulkChanges", ["/emails/changes", { ...unknown, remove: true }]],
-    ["unwatchedChanges", ["/unwatched/ignore", { ...unknown, ignored: true }]],
-    ["importCommits", ["/unwatched/watch", unknown]],
-    ["invitations", ["/members", { email: "x@invited.example", role: "member" }], [`/members/1/invitation`]],
+    ["acknowledgements", ["/v1/breaches/acknowledgements", unknown], ["/v1/breaches/reopenings", unknown]],
+    ["emailAddsAndRemovals", ["/v1/emails", email], [`DELETE /v1/emails?id=${unknownId}`]],
+    ["emailChanges", [`PATCH /v1/emails/${unknownId}`, { isActive: true }]],
+    ["emailBulkChanges", ["/dashboard/emails/changes", { ...unknown, remove: true }]],
+    ["unwatchedChanges", ["/dashboard/unwatched/ignore", { ...unknown, ignored: true }]],
+    ["importCommits", ["/v1/emails/import/commit", nothing], ["/dashboard/unwatched/watch", unknown]],
+    ["invitations", ["/dashboard/members", member], [`/dashboard/members/1/invitation`]],
     ["alertTests", [`${channel}/test`], [`${channel}/deliveries/1/redeliver`]],
   ])("of an organization and hour, %s, is shared by all requests it is for", (limit, ...requests) =>
     inOneWindow(3600, async () => {
-      const { id: org } = await createOrganization();
-      const { dashboard } = await signedIn(org);
+      const { id: org, key } = await createOrganization();
+      const { cookie } = await signedIn(org);
       await presetCount(subjects.organization(org, limit), organizationLimits[limit] - 1, 3600);
-      const [[path, body]] = requests as [[string, object?]];
-      expect([201, 404]).toContain((await dashboard.post(path, body)).status);
-      for (const [path, body] of requests) {
-        const refused = await dashboard.post(path, body);
+      const api = new URL("/api", dashboardUrl()).href;
+      const byUser = createClient({ cookie, origin: new URL(api).origin }, api);
+      const byKey = createClient({ authorization: `Bearer ${key}` }, api);
+      const send = (client: Client, [line, body]: [line: string, body?: object]) => {
+        const [path = "", method = "POST"] = line.split(" ").reverse();
+        return client.request(method, path, { body });
+      };
+      const [first] = requests as [[string, object?]];
+      const isForKeys = first[0].includes("/v1/");
+      expect([201, 400, 404]).toContain((await send(isForKeys ? byKey : byUser, first)).status);
+      for (const request of requests) {
+        const refused = await send(byUser, request);
         expectRefusal(refused, 429, /hourly limit/);
         expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
       }

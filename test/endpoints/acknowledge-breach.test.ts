@@ -1,11 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
-import { acknowledgeBreach } from "../../functions/acknowledge-breach/endpoint.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
 import type { Organization } from "../service/organization.ts";
 import { createWithFindings, type Finding, findingCount, findingsOf } from "./acknowledgement.ts";
-import { expectInvalid } from "./invalid.ts";
 import { expectEveryHeader, expectRefusal, timestamp } from "./reply.ts";
 
 /** The tests share it. */
@@ -54,16 +52,6 @@ test("200: by a key, which defaults to handled; again by a user, which replaces 
     { breachCount: 4, unacknowledgedBreachCount: 3 },
     { breachCount: 3, unacknowledgedBreachCount: 3 },
   ]);
-});
-
-test.each([
-  ["resolution", ["done", null, "Handled"]],
-  ["reason", ["x".repeat(1001), 7, "bell \u0007", "one\rtwo", "\ud83d"]],
-  ["id", [undefined, "1"]],
-])("400: a %s that is not valid; the error names it", async (field, values) => {
-  for (const value of values) {
-    await expectInvalid(acknowledgeBreach, { body: { id: 1, [field]: value } }, RegExp(`^${field}`));
-  }
 });
 
 test("404: a finding whose e-mail is being removed, and one whose e-mail was", async () => {

@@ -1,6 +1,4 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { acknowledgeBreaches } from "../../functions/acknowledge-breaches/endpoint.ts";
-import { reopenBreaches } from "../../functions/reopen-breaches/endpoint.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { newLock } from "../../shared/findings/acknowledgements/record.ts";
@@ -17,8 +15,6 @@ import {
   reopened,
   requestMany,
 } from "./acknowledgement.ts";
-import { expectInvalid } from "./invalid.ts";
-import { inOneWindow, presetCount, subjects } from "./limit-window.ts";
 import { expectRefusal, timestamp, unknownId } from "./reply.ts";
 
 /** The tests share it. */
@@ -180,47 +176,6 @@ describe("200", () => {
     );
   });
 });
-
-describe("400", () => {
-  test.each<[why: string, body: Record<string, unknown>, error: RegExp]>([
-    ["neither ids nor filter", {}, /^Exactly one of ids and filter/],
-    ["ids and filter", { ids: [1], filter: {} }, /^Exactly one of ids and filter/],
-    ["an unknown field in filter", { filter: { acknowledged: false, scan: 1 } }, /^filter/],
-    ["a misspelled field in filter", { filter: { breachID: 1 } }, /^filter/],
-    ["a filter that is null", { filter: null }, /^filter/],
-    ["a filter that is a list", { filter: [] }, /^filter/],
-    ["no id", { ids: [] }, /^ids: must not be empty/],
-    ["no id in filter", { filter: { ids: [] } }, /^filter.ids: must not be empty/],
-    ["1001 ids", { ids: Array(1001).fill(1) }, /^ids: .*1000/],
-    ["an id as a string", { ids: ["1"] }, /^ids/],
-    ["an id of 0", { ids: [0] }, /^ids/],
-    ["a state as a string", { filter: { acknowledged: "false" } }, /^filter.acknowledged/],
-    ["a breach that is no integer", { filter: { breachId: 1.5 } }, /^filter.breachId/],
-    ["an unknown severity", { filter: { severity: ["worst"] } }, /^filter.severity/],
-    ["an empty severity", { filter: { severity: [] } }, /^filter.severity/],
-    ["more severities than there are", { filter: { severity: Array(5).fill("low") } }, /^filter.severity/],
-    ["a time without a zone", { filter: { detectedBefore: "2026-01-01T00:00:00" } }, /^filter.detectedB/],
-    ["a day", { filter: { detectedBefore: "2026-01-01" } }, /^filter.detectedBefore/],
-    ["a reason of 1001 characters", { filter: {}, reason: "x".repeat(1001) }, /^reason/],
-    ["a dry run that is no boolean", { filter: {}, dryRun: 1 }, /^dryRun/],
-  ])("%s, to acknowledge and to reopen", async (_, body, error) => {
-    for (const endpoint of [acknowledgeBreaches, reopenBreaches])
-      await expectInvalid(endpoint, { body }, error);
-  });
-
-  test("a resolution other than the two", () =>
-    expectInvalid(acknowledgeBreaches, { body: { filter: {}, resolution: "done" } }, /^resolution/));
-});
-
-test("429: beyond 20 an hour of the organization; invalid input does not count", () =>
-  inOneWindow(3600, async () => {
-    const { id: org, api } = await createOrganization();
-    await presetCount(subjects.organization(org, "acknowledgements"), 19, 3600);
-    expectRefusal(await requestMany(api, {}), 400, /Exactly one/);
-    expect((await requestMany(api, { filter: {} })).status).toBe(202);
-    expectRefusal(await requestMany(api, { filter: {} }), 429, /hourly limit/);
-    expectRefusal(await requestMany(api, { ids: [unknownId] }), 429, /hourly limit/);
-  }));
 
 describe("admin finding acknowledge", () => {
   test("acknowledges what flags name, waits for the end and tells what it did", async () => {

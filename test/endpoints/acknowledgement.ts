@@ -1,7 +1,7 @@
 import type { Client, Reply } from "../service/client.ts";
 import { eventually } from "../service/eventually.ts";
-import { createOrganization, type Organization } from "../service/organization.ts";
-import { scan } from "../service/scan.ts";
+import type { Organization } from "../service/organization.ts";
+import { createScanned } from "../service/scanned.ts";
 
 export type Finding = Record<string, unknown> & { id: number; emailId: number; breach: { id: number } };
 
@@ -12,14 +12,7 @@ export const findingsOf = async ({ api }: Organization): Promise<Finding[]> =>
 export const findingCount = 7;
 
 /** Creates an organization with two e-mails and their findings. */
-export const createWithFindings = async (): Promise<Organization> => {
-  const organization = await createOrganization();
-  const { api, domainId } = organization;
-  await api.post("/emails", { email: "ada@demo.example", domainId });
-  await api.post("/emails", { email: "grace@demo.example", domainId });
-  await scan(api);
-  return organization;
-};
+export const createWithFindings = (): Promise<Organization> => createScanned(["ada", "grace"]);
 
 export const requestMany = (api: Client, body: unknown): Promise<Reply> =>
   api.post("/breaches/acknowledgements", body);

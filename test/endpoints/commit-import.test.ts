@@ -1,14 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { commitImport } from "../../functions/commit-import/endpoint.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import type { Client, Reply } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { numberedAddresses } from "./emails.ts";
-import { expectInvalid } from "./invalid.ts";
-import { inOneWindow, presetCount, subjects } from "./limit-window.ts";
-import { countStatuses, expectRefusal } from "./reply.ts";
+import { expectRefusal } from "./reply.ts";
 import { preview } from "./upload.ts";
 
 type Plan = { emails: Record<string, unknown>[]; quote: Record<string, unknown> };
@@ -89,40 +86,6 @@ describe("400", () => {
     const activity = await api.list("/activity");
     expect(activity.filter(({ action }) => action === "emails.imported")).toHaveLength(1);
   });
-
-  const row = { email: "ada@demo.example", domainId: 1, status: "will_import" };
-  const quote = {
-    interval: "month",
-    isEstimate: true,
-    newSeatsCount: 1,
-    newActiveCount: 1,
-    estimatedDeltaCents: 0,
-  };
-  test.each<[field: string, values: unknown[]]>([
-    ["emails", [undefined, "x", { 0: row }, Array(501).fill(row)]],
-    ["emails.0", ["ada@demo.example", null]],
-    ["emails.0.email", [undefined, 7, "a".repeat(255), "a\u0000@demo.example", "\ud800@demo.example"]],
-    ["emails.0.domainId", [undefined, "1", 1.5, -1, 2 ** 53]],
-    ["emails.0.status", [undefined, "imported", null]],
-    ["emails.0.ownerName", [7, null, "a".repeat(201), "a\nb"]],
-    ["emails.0.team", [7, null, " ", "a".repeat(101)]],
-    ["quote", [undefined, null, []]],
-    ["quote.interval", ["week"]],
-    ["quote.isEstimate", ["true"]],
-    ["quote.newSeatsCount", ["1"]],
-    ["quote.newActiveCount", [1.5]],
-    ["quote.estimatedDeltaCents", [null, undefined]],
-  ])("%s that is not valid; the error names it", async (field, values) => {
-    for (const value of values) {
-      const body = structuredClone<Record<string, unknown>>({ emails: [row], quote });
-      const names = field.split(".");
-      const last = names.pop() ?? "";
-      let parent = body;
-      for (const name of names) parent = parent[name] as Record<string, unknown>;
-      parent[last] = value;
-      await expectInvalid(commitImport, { body }, RegExp(`^${field.replaceAll(".", "\\.")}`));
-    }
-  });
 });
 
 describe("409 quote_mismatch", () => {
@@ -179,17 +142,3 @@ describe("409 quote_mismatch", () => {
     expect(await totals(api)).toEqual({ all: 0, active: 0 });
   });
 });
-
-test("429: 20 an hour pass; refused input does not count, nor do previews", () =>
-  inOneWindow(3600, async () => {
-    const { id: org, api } = await createOrganization();
-    const plan = await planOf(api, "x@other.example");
-    await presetCount(subjects.organization(org, "importCommits"), 18, 3600);
-    expectRefusal(await commit(api, {}), 400, /^emails/);
-    const replies = await Promise.all(Array.from({ length: 4 }, () => commit(api, plan)));
-    expect(countStatuses(replies)).toEqual({ 400: 2, 429: 2 });
-    const limited = await commit(api, plan);
-    expectRefusal(limited, 429, /hourly limit/);
-    expect(limited.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
-    expect((await preview(api, "x@other.example")).status).toBe(200);
-  }));

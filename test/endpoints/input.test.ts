@@ -78,6 +78,7 @@ describe("a body", () => {
     }
   });
 
+  const email = (...recipients: string[]) => ({ channel: "email", config: { recipients } });
   test.each([
     [addEmail, {}, "email: is required"],
     [addEmail, { email: "ada@demo.example", domainId: "1" }, "domainId: must be a number"],
@@ -86,21 +87,13 @@ describe("a body", () => {
     [acknowledgeBreach, { id: 1, resolution: "x" }, "resolution: must be handled or ignored"],
     [createAlertConfig, {}, "channel: must be email, slack, or webhook"],
     [createAlertConfig, { channel: "email", config: 5 }, "config: must be an object"],
+    [createAlertConfig, email(), "config.recipients: must not be empty"],
     [
       createAlertConfig,
-      { channel: "email", config: { recipients: [] } },
-      "config.recipients: must not be empty",
-    ],
-    [
-      createAlertConfig,
-      { channel: "email", config: { recipients: Array(21).fill("a@acme.example") } },
+      email(...Array(21).fill("a@a.example")),
       "config.recipients: must have at most 20 entries",
     ],
-    [
-      createAlertConfig,
-      { channel: "slack", config: { webhookUrl: "https://192.0.32.8/x" }, isEnabled: 1 },
-      "isEnabled: must be true or false",
-    ],
+    [createAlertConfig, { ...email("a@a.example"), isEnabled: 1 }, "isEnabled: must be true or false"],
   ])("is refused in words that name the field (%#)", (endpoint, body, error) =>
     expectInvalid(endpoint, { body }, error),
   );
@@ -114,27 +107,9 @@ describe("a body", () => {
     expect((await api.get("/emails")).body.emails).toMatchObject([{ ownerName: null, team: null }]);
   });
 
-  test("that gives a field twice counts the last one", async () => {
-    const { api, domainId } = await createOrganization();
-    const raw = `{"email": "first@demo.example", "email": "last@demo.example", "domainId": "x", "domainId": ${domainId}}`;
-    expect((await api.request("POST", "/emails", { raw })).status).toBe(201);
-    expect((await api.get("/emails")).body).toMatchObject({ emails: [{ email: "last@demo.example" }] });
-  });
-
   test.each([
-    '"1"',
-    "0",
-    "-1",
-    "1.5",
-    "9007199254740992",
-    "9007199254740993",
-    "1e400",
-    "-0.0",
-    "true",
-    "null",
-    "[1]",
-    "{}",
-    '""',
+    ...['"1"', "0", "-1", "1.5", "9007199254740992", "9007199254740993", "1e400", "-0.0"],
+    ...["true", "null", "[1]", "{}", '""'],
   ])("with the id %s is 400: ids are positive integers below 2^53", async (id) => {
     await expectInvalid(addEmail, { raw: `{"email": "a@demo.example", "domainId": ${id}}` }, /^domainId: /);
     const withTeam = `{"email": "a@demo.example", "domainId": 1, "teamId": ${id}}`;

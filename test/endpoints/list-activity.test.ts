@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { listActivity } from "../../functions/list-activity/endpoint.ts";
 import { administrator, service } from "../../shared/access/activity/actor.ts";
 import { keys, listKinds } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
@@ -12,7 +11,6 @@ import { createChannel } from "../service/alert-channels.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { expectInvalid } from "./invalid.ts";
 import { countStatuses, unknownId } from "./reply.ts";
 
 type Entry = Logged & { createdAt: string };
@@ -201,8 +199,3 @@ describe("200: nothing is logged", () => {
     expect((await list(foreign.api)).total).toBe(1);
   });
 });
-
-test.each(["billing", "", "Alerts", "alerts,teams", "alerts&category=teams"])(
-  "400: the category %j",
-  (query) => expectInvalid(listActivity, { query: `category=${query}` }, /^category/),
-);

@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { listBreaches } from "../../functions/list-breaches/endpoint.ts";
 import { detailedBreach } from "../../shared/findings/finding-schema.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { addEmail } from "./emails.ts";
-import { expectInvalid } from "./invalid.ts";
 
 // test/dashboard/list-findings.test.ts has filters and orders, which are the same.
 describe("200", () => {
@@ -97,17 +95,3 @@ describe("200", () => {
     }
   });
 });
-
-test.each([
-  ["acknowledged=yes", /^acknowledged/],
-  ["acknowledged=", /^acknowledged/],
-  ["severity=high,worst", /^severity/],
-  ["severity=", /^severity/],
-  ["severity=high&severity=low", /^severity/],
-  ["order=oldest", /^order/],
-  ["include=everything", /^include/],
-  ["breachId=x", /^breachId/],
-  ["scanId=last", /^scanId/],
-  ["scanId=0", /^scanId/],
-  ["scanId=1&scanId=2", /^scanId/],
-])("400: %s; the error names the parameter", (query, error) => expectInvalid(listBreaches, { query }, error));

@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { listScans } from "../../functions/list-scans/endpoint.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
-import { expectInvalid } from "./invalid.ts";
 
 describe("200", () => {
   let organization: Organization;
@@ -49,12 +47,3 @@ describe("200", () => {
     expect(totals).toEqual([2, 0, 0, 2, 0, 0, 0, 2, 0]);
   });
 });
-
-test.each([
-  ["type=automatic", /^type/],
-  ["type=", /^type/],
-  ["type=Manual", /^type/],
-  ["type=manual&type=scheduled", /^type/],
-  ["status=done", /^status/],
-  ["status=completed,failed", /^status/],
-])("400: %s; the error names the parameter", (query, error) => expectInvalid(listScans, { query }, error));

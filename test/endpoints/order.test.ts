@@ -104,12 +104,15 @@ describe("the order of checks: the first one that refuses answers", () => {
       "emailChanges",
       "importCommits",
       "alertConfigWrites",
+      "acknowledgements",
     ] as const)
       await useUp(org, limit);
     const requests: [method: string, path: string, body: unknown][] = [
       ["POST", "/emails", { email: "x", domainId: 1 }],
       ["PATCH", `/emails/${unknownId}`, {}],
       ["POST", "/emails/import/commit", { emails: [] }],
+      ["POST", "/breaches/acknowledgements", {}],
+      ["POST", "/breaches/reopenings", {}],
       ["POST", "/alert-configs", { channel: "webhook", config: {} }],
       ["PATCH", `/alert-configs/${id}`, { config: { url: "https://10.0.0.1/" } }],
     ];

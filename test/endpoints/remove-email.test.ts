@@ -1,17 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
+import { createScanned } from "../service/scanned.ts";
 import { addEmail } from "./emails.ts";
 import { countStatuses, expectRefusal } from "./reply.ts";
 
 describe("200", () => {
   test("deletes its findings, whose ids no longer resolve; the scan stays itemized", async () => {
-    const { api, domainId } = await createOrganization();
-    const [ada, alan] = await Promise.all([
-      addEmail(api, domainId),
-      addEmail(api, domainId, "alan@demo.example"),
-    ]);
-    const { id: scanId } = await scan(api);
+    const { api, domainId, scanId, emailIds } = await createScanned(["ada", "alan"]);
+    const [ada, alan] = emailIds;
     const list = async (query = "") => (await api.get(`/breaches${query}`)).body;
     const { breaches } = (await list()) as { breaches: { id: number; emailId: number }[] };
     const [removed, acknowledged] = breaches.filter(({ emailId }) => emailId === ada);
@@ -35,9 +32,8 @@ describe("200", () => {
   });
 
   test("an address that is added again starts anew: new id, new findings", async () => {
-    const { api, domainId } = await createOrganization();
-    const first = await addEmail(api, domainId);
-    await scan(api);
+    const { api, domainId, emailIds } = await createScanned();
+    const [first = 0] = emailIds;
     const before = await api.list("/breaches");
     await api.delete(`/emails?id=${first}`);
     const second = await addEmail(api, domainId);

@@ -1,0 +1,295 @@
+/** What endpoints refuse as input, in words that name the field. input.test.ts has what holds for all of them. */
+import { test } from "vitest";
+import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
+import { routes } from "../../functions/routes.ts";
+import type { Route } from "../../shared/contract/endpoint.ts";
+import { expectInvalid } from "./invalid.ts";
+
+const url = "https://192.0.32.8/";
+const recipients = ["a@acme.example", "b@acme.example"];
+const importPlan = {
+  emails: [{ email: "ada@demo.example", domainId: 1, status: "will_import" }],
+  quote: { interval: "month", isEstimate: true, newSeatsCount: 1, newActiveCount: 1, estimatedDeltaCents: 0 },
+};
+const [row] = importPlan.emails;
+const many = {
+  ids: [[], ["1"], [0], Array(1001).fill(1)],
+  filter: [null, [], { breachID: 1 }, { acknowledged: false, scan: 1 }],
+  "filter.ids": [[]],
+  "filter.acknowledged": ["false"],
+  "filter.breachId": [1.5],
+  "filter.severity": [["worst"], [], Array(5).fill("low")],
+  "filter.detectedBefore": ["2026-01-01T00:00:00", "2026-01-01"],
+  reason: ["x".repeat(1001)],
+  dryRun: [1],
+};
+
+/** Routes of the API, a body that is valid, and values that are refused in each of its fields. */
+const bodies: readonly [route: string, body: object, refused: Record<string, readonly unknown[]>][] = [
+  [
+    "POST /emails",
+    { email: "ada@demo.example", domainId: 1 },
+    {
+      email: [
+        ...[undefined, "", 7, ["ada@demo.example"], "demo.example", "a@b@demo.example", "a b@demo.example"],
+        ...["a\nbcc@demo.example", "a\0@demo.example", "a\ud800@demo.example", "Ada <ada@demo.example>"],
+        // The first letter only looks like ASCII when it is lower-cased.
+        ...["\u212aate@demo.example", `${"a".repeat(255 - 13)}@demo.example`],
+      ],
+      domainId: [undefined, "demo.example"],
+      teamId: [null],
+      ownerName: [7, "x".repeat(201), "Ada\nLovelace", "Ada \udc00"],
+    },
+  ],
+  ["PATCH /emails/1", { ownerName: "x" }, { isActive: [undefined, "false", 0, null] }],
+  [
+    "POST /emails/import/commit",
+    importPlan,
+    {
+      emails: [undefined, "x", { 0: row }, Array(501).fill(row)],
+      "emails.0": ["ada@demo.example", null],
+      "emails.0.email": [undefined, 7, "a".repeat(255), "a\u0000@demo.example", "\ud800@demo.example"],
+      "emails.0.domainId": [undefined, "1", 1.5, -1, 2 ** 53],
+      "emails.0.status": [undefined, "imported", null],
+      "emails.0.ownerName": [7, null, "a".repeat(201), "a\nb"],
+      "emails.0.team": [7, null, " ", "a".repeat(101)],
+      quote: [undefined, null, []],
+      "quote.interval": ["week"],
+      "quote.isEstimate": ["true"],
+      "quote.newSeatsCount": ["1"],
+      "quote.newActiveCount": [1.5],
+      "quote.estimatedDeltaCents": [null, undefined],
+    },
+  ],
+  [
+    "POST /breaches/acknowledge",
+    { id: 1 },
+    {
+      id: [undefined, "1"],
+      resolution: ["done", null, "Handled"],
+      reason: ["x".repeat(1001), 7, "bell \u0007", "one\rtwo", "\ud83d"],
+    },
+  ],
+  ["POST /breaches/acknowledgements", {}, { ...many, resolution: ["done"] }],
+  ["POST /breaches/reopenings", {}, many],
+  ["POST /alert-configs", { config: { url } }, { channel: [undefined, "sms"] }],
+  [
+    "POST /alert-configs",
+    { channel: "webhook", config: { url } },
+    {
+      config: [undefined, [url]],
+      "config.url": [undefined, "", [url]],
+      "config.secret": [
+        ...[7, null, "x".repeat(1025), "\ud800", "line\n"],
+        ...["whsec_", "whsec_no base64 of any", `whsec_${btoa("x".repeat(15))}`],
+      ],
+      isEnabled: ["true"],
+      notifyOnScanError: [1],
+      notifyOnNewBreach: [null],
+    },
+  ],
+  ["POST /alert-configs", { channel: "slack", config: { url } }, { "config.webhookUrl": [undefined] }],
+  [
+    "POST /alert-configs",
+    { channel: "email", config: { recipients } },
+    {
+      "config.recipients": [undefined, "a@a.example", [], Array(21).fill("a@acme.example")],
+      "config.recipients.0": ["acme.example", "a@a.example\r\nBcc: b@a.example"],
+      "config.recipients.1": ["a@localhost", "a..b@a.example", ".a@a.example", "a.@a.example", "a@10.0.0.1"],
+    },
+  ],
+  [
+    "PATCH /alert-configs/1",
+    { config: {} },
+    {
+      config: [[], null],
+      "config.url": [null],
+      "config.secret": ["whsec_T0KEN"],
+      "config.recipients": [[]],
+      channel: ["sms"],
+      isEnabled: ["false"],
+      notifyOnScanError: [null],
+    },
+  ],
+  [
+    "PUT /alert-configs/1/options",
+    { name: null, minSeverity: "low", grouping: "scan", sensitive: "discreet", tellOwners: false },
+    {
+      name: [undefined, " ", "x".repeat(101)],
+      minSeverity: [undefined, "none"],
+      grouping: [undefined, "month"],
+      sensitive: [undefined, "silent"],
+      tellOwners: [undefined, "yes"],
+      minSeverty: ["high"],
+    },
+  ],
+];
+
+/** Routes of the API, the parameter of the query that the error names, and queries. */
+const queries: readonly [route: string, name: string, refused: readonly string[]][] = [
+  ["GET /emails", "isActive", ["isActive=TRUE", "isActive=1", "isActive=", "isActive=true&isActive=true"]],
+  ["GET /emails", "domainId", ["domainId=demo.example", "domainId=0"]],
+  ["GET /emails", "teamId", ["teamId=null", "teamId=-1"]],
+  ["GET /breaches", "acknowledged", ["acknowledged=yes", "acknowledged="]],
+  ["GET /breaches", "severity", ["severity=high,worst", "severity=", "severity=high&severity=low"]],
+  ["GET /breaches", "order", ["order=oldest"]],
+  ["GET /breaches", "include", ["include=everything"]],
+  ["GET /breaches", "breachId", ["breachId=x"]],
+  ["GET /breaches", "scanId", ["scanId=last", "scanId=0", "scanId=1&scanId=2"]],
+  ["GET /scans", "type", ["type=automatic", "type=", "type=Manual", "type=manual&type=scheduled"]],
+  ["GET /scans", "status", ["status=done", "status=completed,failed"]],
+  [
+    "GET /activity",
+    "category",
+    ["category=billing", "category=", "category=Alerts", "category=alerts,teams"],
+  ],
+  ["GET /feed", "limit", ["limit=0", "limit=1001", "limit=x"]],
+  ["GET /feed", "format", ["format=cef"]],
+  ["GET /alert-configs", "include", ["include=everything"]],
+];
+
+const none = [undefined];
+const ids = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+const named = (...names: unknown[]) => names.map((name) => ({ name }));
+const long = "a".repeat(10_000);
+
+/** Routes of the dashboard, what every refusal matches, and the inputs: bodies, or queries of GET. */
+const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknown[]][] = [
+  ["POST /domains", /^name: must be a domain name/, named("ｇｍａｉｌ.com", "gmail.com\u200b", "example")],
+  ["POST /domains", /^name: /, named("a b.example", "-a.example", `${"a".repeat(64)}.example`, "", 7)],
+  ["POST /domains", /^name: is required/, [{}]],
+  [
+    "POST /teams",
+    /^name: /,
+    named(undefined, "", " ", 1, null, "x".repeat(101), "㌀".repeat(100), "a\u0007"),
+  ],
+  ["PATCH /teams/1", /^name: |at least one field/, [{}, ...named("", null)]],
+  ["POST /api-keys", /^label: /, [{}, { label: "" }, { label: "  " }, { label: "x".repeat(101) }]],
+  ["GET /api-keys", /^limit/, ["limit=0", "limit=101", "limit=x"]],
+  ["GET /api-keys", /^offset/, ["offset=-1"]],
+  ["DELETE /api-keys/01", /^id/, none],
+  ["POST /members", /^email: /, [{}, { email: "nobody", role: "member" }]],
+  ["POST /members", /^role: /, [{ email: "a@b.example" }, { email: "a@b.example", role: "owner" }]],
+  ["POST /members", /^name: /, [{ email: "a@b.example", role: "member", name: "" }]],
+  [
+    "PATCH /members/1",
+    /^role: |^name: |at least one/,
+    [{}, { role: "owner" }, { role: null }, { name: " " }],
+  ],
+  ["PATCH /organization", /at least one field/, [{}, { other: 1 }]],
+  ["PATCH /organization", /^name: /, named("", "x".repeat(101), "a\u0000", null)],
+  ["PATCH /organization", /^scanEvery: must be day, week, or never/, [{ scanEvery: "hour" }]],
+  ["GET /sessions", /^limit/, ["limit=101"]],
+  ["PATCH /sessions", /^action: /, [{}, { action: "list" }]],
+  ["PATCH /sessions", /^answer: /, [{ action: "add" }]],
+  ["PATCH /sessions", /^answer.rawId: /, [{ action: "add", answer: { id: "A".repeat(22) } }]],
+  ["PATCH /sessions", /^id: /, [{ action: "remove", id: "__proto__" }]],
+  ["POST /sign-in", /^answer.id: /, [{ answer: { id: "x" } }]],
+  ["POST /sign-in", /^answer.rawId: /, [{ answer: { id: "A".repeat(22) } }]],
+  [
+    "POST /sign-in/links",
+    /^email: /,
+    [undefined, null, 1, "", "nobody", "a@b@c", "ada@demo.example, alan@demo.example"].map((email) => ({
+      email,
+    })),
+  ],
+  ["POST /sign-in/sessions", /^token: /, [{}, { token: "" }, { token: 1 }, { token: "x".repeat(201) }]],
+  ["POST /sign-in/sessions", /^organizationId: /, [{ token: "x", organizationId: "1" }]],
+  ["GET /findings", /^acknowledged/, ["acknowledged=yes"]],
+  [
+    "GET /findings",
+    /^(?:breach|domain|email|scan)Id/,
+    ["breachId=x", "domainId=-1", "emailId=1.5", "scanId="],
+  ],
+  ["GET /findings", /^severity/, ["severity=worst", "severity=high&severity=low"]],
+  ["GET /findings", /^order/, ["order=best"]],
+  ["GET /findings/x", /^id/, none],
+  ["POST /findings/tell", /ids/, [{}, ...[[], ids(101), ["1"], [0], 1].map((some) => ({ ids: some }))]],
+  ["GET /breaches", /^state/, ["state=all"]],
+  ["GET /breaches", /^severity/, ["severity=worst", "severity=high&severity=low"]],
+  ["GET /breaches", /^order/, ["order=best"]],
+  ["GET /breaches", /^q/, ["q=", "q=%CC%81", "q=%C2%B4", "q=e%00", `q=${long}`]],
+  ["GET /breaches/x", /^id/, none],
+  ["GET /emails", /^q/, ["q=a", "q=", "q=%CC%81%CC%81", `q=${long}`, "q=ab%00", "q=ab%1B", "q=a%20"]],
+  ["GET /emails", /^q/, ["q=ada&q=alan"]],
+  ["GET /emails/x", /^id/, none],
+  ["PATCH /emails/1", /at least one/, [{}]],
+  ["PATCH /emails/1", /^teamId: /, [{ teamId: "1" }, { teamId: 0 }]],
+  ["PATCH /emails/1", /^ownerName: /, [{ ownerName: 1 }, { ownerName: "x".repeat(201) }]],
+  ["POST /emails/changes", /ids/, [{}, { ids: [], remove: true }, { ids: ids(501), remove: true }]],
+  ["POST /emails/changes", /ids/, [{ ids: ["1"], set: { isActive: true } }]],
+  [
+    "POST /emails/changes",
+    /./,
+    [
+      {},
+      { set: {} },
+      { remove: false },
+      { set: { isActive: true }, remove: true },
+      { set: { email: "x@demo.example" } },
+      { set: { ownerName: "x".repeat(201) } },
+    ].map((change) => ({ ids: [1], ...change })),
+  ],
+  ["GET /unwatched", /^severity/, ["severity=worst", "severity=", "severity=high&severity=low"]],
+  ["GET /unwatched", /^ignored/, ["ignored=1"]],
+  ["GET /unwatched", /^order/, ["order=open"]],
+  ["POST /unwatched/ignore", /^ids/, [{}, { ids: [], ignored: true }, { ids: ids(501), ignored: true }]],
+  ["POST /unwatched/ignore", /^ignored/, [{ ids: [1] }, { ids: [1], ignored: "true" }]],
+  ["POST /unwatched/watch", /^ids/, [{}, ...[[], ["1"], [0], ids(501)].map((some) => ({ ids: some }))]],
+  ["POST /unwatched/watch", /^dryRun/, [{ ids: [1], dryRun: "yes" }]],
+  ["GET /alert-configs/1/deliveries", /^status/, ["status=not_delivered", "status="]],
+  ["GET /alert-configs/others/deliveries", /^id must be .* or owners/, none],
+  ["GET /alert-configs/1/deliveries/x", /^deliveryId/, none],
+];
+
+const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+
+const expectRefused = async (
+  all: readonly Route[],
+  given: string,
+  error: RegExp,
+  input: { query: string } | { body: unknown },
+): Promise<void> => {
+  const [method, path = ""] = given.split(" ");
+  const route = all.find((each) => each.method === method && patternOf(each.path).test(path));
+  if (route === undefined) throw new Error(`No route ${given}`);
+  const parameters = { ...patternOf(route.path).exec(path)?.groups };
+  await expectInvalid(route.endpoint, { path: parameters, ...input }, error);
+};
+
+const fields = bodies.flatMap(([route, body, refused]) =>
+  Object.entries(refused).map(([field, values]) => [route, field, values, body] as const),
+);
+test.each(fields)("%s with a wrong %s", async (route, field, values, body) => {
+  for (const value of values) {
+    const changed = structuredClone(body) as Record<string, unknown>;
+    const names = field.split(".");
+    const last = names.pop() ?? "";
+    let parent = changed;
+    for (const name of names) {
+      parent[name] ??= {};
+      parent = parent[name] as typeof parent;
+    }
+    parent[last] = value;
+    await expectRefused(routes, route, RegExp(`^${field.replaceAll(".", "\\.")}`), { body: changed });
+  }
+});
+
+test.each(queries)("%s with a wrong %s", async (route, name, refused) => {
+  for (const query of refused) await expectRefused(routes, route, RegExp(`^${name}`), { query });
+});
+
+test.each(["acknowledgements", "reopenings"])(
+  "POST /breaches/%s with ids and filter, or neither",
+  async (name) => {
+    for (const body of [{}, { ids: [1], filter: {} }])
+      await expectRefused(routes, `POST /breaches/${name}`, /^Exactly one of ids and filter/, { body });
+  },
+);
+
+test.each(dashboard)("%s of the dashboard, in words like %s", async (route, error, inputs) => {
+  for (const input of inputs) {
+    const sent = route.startsWith("GET") ? { query: String(input ?? "") } : { body: input ?? {} };
+    await expectRefused(dashboardRoutes, route, error, sent);
+  }
+});
