@@ -6,6 +6,7 @@ import { admin } from "../service/admin.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
+import { createScanned } from "../service/scanned.ts";
 import { activity } from "./activity.ts";
 import { type SignedIn, signedIn } from "./signed-in.ts";
 
@@ -40,11 +41,8 @@ describe("GET", () => {
   });
 
   test("an e-mail's highest severity among open findings, null without any", async () => {
-    const { id: org, api, domainId } = await createOrganization();
+    const { id: org, api } = await createScanned(["edsger", "nobody"]);
     const viewer = await signedIn(org);
-    await addEmail(api, domainId, "edsger@demo.example");
-    await addEmail(api, domainId, "nobody@demo.example");
-    await scan(api);
     const shown = () => viewer.dashboard.list("/emails");
     // Worst first.
     const found = await api.list("/breaches?include=details&order=severity&limit=100");
@@ -59,25 +57,19 @@ describe("GET", () => {
     await eventually(shown, ([, edsger]) => edsger.severity === found[0].severity);
   });
 
-  test("q finds addresses, domains and owners' names by how they begin", async () => {
+  // search.test.ts has what is found.
+  test("q finds addresses and owners' names by how they begin, also filtered and by page", async () => {
     expect(await addresses("q=AD")).toEqual(["grace@demo.example", "ada@demo.example"]);
-    expect(await addresses("q=lovel")).toEqual(["ada@demo.example"]);
-    expect(await addresses("q=grace%20hop")).toEqual(["grace@demo.example"]);
-    expect(await list("q=demo&limit=2")).toMatchObject({
-      emails: [{ email: "grace@demo.example" }, { email: "alan@demo.example" }],
-      total: 3,
-    });
-    expect(await list("q=nobody")).toEqual({ emails: [], total: 0 });
     expect(await addresses(`q=demo&teamId=${teamId}`)).toEqual(["ada@demo.example"]);
+    const page = { emails: [{ email: "alan@demo.example" }], total: 3 };
+    expect(await list("q=demo&limit=1&offset=1")).toMatchObject(page);
   });
 
   // compare.test.ts has sub-addresses: the built-in breaches have none.
   test("GET of one: as it is listed, with its sub-addresses and findings", async () => {
-    const { id: org, api, domainId } = await createOrganization();
+    const { id: org, emailIds } = await createScanned(["ada", "grace"]);
+    const [id] = emailIds;
     const { dashboard } = await signedIn(org, { role: "member" });
-    const id = await addEmail(api, domainId, "ada@demo.example");
-    await addEmail(api, domainId, "grace@demo.example");
-    await scan(api);
     const emails = await dashboard.list("/emails");
     const listed = emails.find((email) => email.id === id);
     const findings = await dashboard.list(`/findings?emailId=${id}`);
@@ -153,7 +145,6 @@ describe("changes of many", () => {
       changed: 100,
     });
     expect((await user.dashboard.get("/emails?q=lovelace")).body.total).toBe(0);
-    expect(await admin("check", { org })).toMatchObject({ differences: [] });
   });
 
   test("enables as many as there are seats, and none of a domain that is not verified", async () => {
@@ -173,16 +164,16 @@ describe("changes of many", () => {
     expect(await admin("check", { org })).toMatchObject({ differences: [] });
   });
 
+  // commit.test.ts and changes.test.ts have what many transactions need.
   test("removes e-mails with their findings", async () => {
-    const { id: org, list, idsOf, change, api, domainId, logged } = await create(60);
-    for (const name of ["ada", "alan", "grace"]) await addEmail(api, domainId, `${name}@demo.example`);
+    const { id: org, list, idsOf, change, api, domainId, logged } = await create(0);
+    for (const name of ["ada", "grace"]) await addEmail(api, domainId, `${name}@demo.example`);
     await scan(api);
-    expect((await api.get("/breaches")).body.total).toBeGreaterThan(3);
-    const ids = await idsOf();
-    expect((await change({ ids, remove: true })).body).toEqual({ changed: 63, skipped: 0 });
+    expect((await api.get("/breaches")).body.total).toBe(7);
+    expect((await change({ ids: await idsOf(), remove: true })).body).toEqual({ changed: 2, skipped: 0 });
     expect((await list("")).total).toBe(0);
     expect((await api.get("/breaches")).body).toMatchObject({ total: 0 });
-    expect((await logged())[0]).toMatchObject({ action: "emails.removed", summary: "Removed 63 addresses" });
+    expect((await logged())[0]).toMatchObject({ action: "emails.removed", summary: "Removed 2 addresses" });
     expect(await admin("check", { org })).toMatchObject({ differences: [] });
     // The addresses are free again.
     await addEmail(api, domainId, "ada@demo.example");

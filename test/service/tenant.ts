@@ -1,9 +1,9 @@
 import { expect, inject } from "vitest";
 import { type SignedIn, signedIn } from "../dashboard/signed-in.ts";
+import { ended } from "../endpoints/acknowledgement.ts";
 import { unknownId } from "../endpoints/reply.ts";
 import { admin } from "./admin.ts";
 import { addBreachedEmail, createChannel, listDeliveries } from "./alert-channels.ts";
-import type { Client, Reply } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { createOrganization, type Organization } from "./organization.ts";
 import { scan } from "./scan.ts";
@@ -16,13 +16,6 @@ export type Tenant = Organization & {
   >;
 };
 
-/** Only one request to acknowledge many findings may be in progress. */
-export const untilAcknowledged = (api: Client, id: unknown): Promise<Reply> =>
-  eventually(
-    () => api.get(`/breaches/acknowledgements/${id}`),
-    ({ body }) => body.status === "completed",
-  );
-
 /** An organization that has one of everything. */
 export const createTenant = async (): Promise<Tenant> => {
   const organization = await createOrganization();
@@ -33,7 +26,8 @@ export const createTenant = async (): Promise<Tenant> => {
   const { id: scanId } = await scan(api);
   const [finding] = await api.list("/breaches");
   const asked = await api.post("/breaches/acknowledgements", { filter: { breachId: unknownId } });
-  await untilAcknowledged(api, asked.body.id);
+  // Only one request may be in progress.
+  await ended(api, asked);
   const channel = await createChannel(api, {
     channel: "webhook",
     config: { url: `${inject("receiverUrl")}/tenant-${org}`, secret: "a secret of this organization" },
