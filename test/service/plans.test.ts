@@ -1,9 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startHibp } from "../../local/hibp/hibp.ts";
 import { admin } from "./admin.ts";
-import { addBreachedEmail } from "./alert-channels.ts";
-import { createOrganization } from "./organization.ts";
-import { scan } from "./scan.ts";
+import { createScanned } from "./scanned.ts";
 
 test.each([
   ["pro", "yes", "yes"],
@@ -39,9 +37,7 @@ test.each([
 );
 
 test("what HIBP says of the plan is shown", async () => {
-  const organization = await createOrganization();
-  await addBreachedEmail(organization);
-  await scan(organization.api);
+  await createScanned();
   expect(await admin("upstream show", {})).toMatchObject({
     plan: "Pro 1",
     rpm: 12_000,

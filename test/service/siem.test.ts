@@ -4,24 +4,25 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, inject, test } from "vitest";
-import { addBreachedEmail } from "./alert-channels.ts";
-import { createOrganization } from "./organization.ts";
-import { scan } from "./scan.ts";
+import { beforeAll, expect, inject, test } from "vitest";
+import { createScanned, type Scanned } from "./scanned.ts";
 
 const run = promisify(execFile);
 const program = (path: string): string => join(import.meta.dirname, "../../docs/siem", path);
 
-const scanned = async () => {
-  const organization = await createOrganization();
-  await addBreachedEmail(organization);
-  await scan(organization.api);
+let organization: Scanned;
+let ids: string[];
+beforeAll(async () => {
+  organization = await createScanned();
+  const breaches = await organization.api.list("/breaches");
+  ids = breaches.map(({ id }) => `finding-${id}`).sort();
+  expect(ids.length).toBeGreaterThan(0);
+});
+
+const prepare = () => {
   const directory = mkdtempSync(join(tmpdir(), "feed-"));
   const keyFile = join(directory, "key");
   writeFileSync(keyFile, organization.key);
-  const breaches = await organization.api.list("/breaches");
-  const ids = breaches.map(({ id }) => `finding-${id}`).sort();
-  expect(ids.length).toBeGreaterThan(0);
   const cursorFile = join(directory, "cursor");
   const env = {
     ...process.env,
@@ -30,7 +31,7 @@ const scanned = async () => {
     BREACH_MONITOR_KEY_FILE: keyFile,
     BREACH_MONITOR_CURSOR_FILE: cursorFile,
   };
-  return { ids, env, cursorFile };
+  return { env, cursorFile };
 };
 
 type Event = { metadata: { uid: string } };
@@ -41,7 +42,7 @@ const findingsIn = (events: Event[]): string[] =>
     .sort();
 
 test("read-feed.sh prints each finding once, and goes on where it was", async () => {
-  const { ids, env, cursorFile } = await scanned();
+  const { env, cursorFile } = prepare();
   const read = async (): Promise<string[]> => {
     const { stdout } = await run(program("curl/read-feed.sh"), [cursorFile, "ocsf"], { env });
     const pages = stdout.trim().split("\n");
@@ -58,7 +59,7 @@ test("read-feed.sh prints each finding once, and goes on where it was", async ()
 });
 
 test("Splunk's read_feed.py prints each finding once, and goes on where it was", async () => {
-  const { ids, env } = await scanned();
+  const { env } = prepare();
   const read = async (): Promise<string[]> => {
     const { stdout } = await run("python3", [program("splunk/breach_monitor/bin/read_feed.py")], { env });
     const lines = stdout.split("\n").filter((line) => line !== "");
