@@ -1,13 +1,13 @@
 import type { Page, Route } from "playwright-core";
 import { expect, test } from "vitest";
-import { addEmail } from "../endpoints/emails.ts";
-import { createOrganization } from "../service/organization.ts";
-import { scan } from "../service/scan.ts";
+import { createScanned } from "../service/scanned.ts";
 import { focused, follow, press, tabTo } from "./keyboard.ts";
 import { go, signInTo, useBrowser } from "./visit.ts";
-import { withFindings } from "./with-findings.ts";
 
 useBrowser();
+
+/** Findings of ada. */
+const total = 3;
 
 const select = async (page: Page, rows: number): Promise<void> => {
   // The keys go on where they were before.
@@ -21,9 +21,7 @@ const isLost = (route: Route) => route.fulfill({ body: "" });
 const isAtHeading = (page: Page) => page.locator("h1:focus").waitFor();
 
 test("the keyboard acknowledges two, and reopens one in the list and one by itself", async () => {
-  const { api, domainId, ...organization } = await createOrganization();
-  for (const name of ["grace", "donald"]) await addEmail(api, domainId, `${name}@demo.example`);
-  await scan(api);
+  const { api, ...organization } = await createScanned(["grace", "donald"]);
   const acknowledged = async () => (await api.get("/breaches?acknowledged=true")).body.total;
   const { page } = await signInTo(organization);
   await follow(page, "Findings");
@@ -70,7 +68,7 @@ test("the keyboard acknowledges two, and reopens one in the list and one by itse
 });
 
 test("Undo brings back exactly what was acknowledged", async () => {
-  const { api, organization, total } = await withFindings();
+  const { api, ...organization } = await createScanned();
   const [newest] = await api.list("/breaches");
   expect((await api.post("/breaches/acknowledge", { id: newest?.id, reason: "before" })).status).toBe(200);
   const { page } = await signInTo(organization, { place: "/findings" });
@@ -113,7 +111,7 @@ test("Undo brings back exactly what was acknowledged", async () => {
 });
 
 test("a dialog closed early leaves a list that is right; Undo can be tried again", async () => {
-  const { organization, total } = await withFindings();
+  const organization = await createScanned();
   const { page } = await signInTo(organization, { place: "/findings" });
   const isClosed = Promise.withResolvers<void>();
   const jobs = "**/api/v1/breaches/acknowledgements/*";
@@ -150,7 +148,7 @@ test("a dialog closed early leaves a list that is right; Undo can be tried again
 });
 
 test("all matching means those of now, also where the browser's clock is a day behind", async () => {
-  const { api, organization, total } = await withFindings();
+  const { api, ...organization } = await createScanned();
   const { page } = await signInTo(organization);
   await page.clock.setSystemTime(Date.now() - 86_400_000);
   await go(page, "Findings");

@@ -1,16 +1,12 @@
 import { expect, test } from "vitest";
-import { addEmail } from "../endpoints/emails.ts";
-import { createOrganization } from "../service/organization.ts";
-import { scan } from "../service/scan.ts";
+import { createScanned } from "../service/scanned.ts";
 import { follow, press } from "./keyboard.ts";
 import { isLoaded, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
 test("the keyboard finds a breach by its name, acknowledges it as a whole, reopens it", async () => {
-  const { api, domainId, ...organization } = await createOrganization();
-  for (const name of ["grace", "donald"]) await addEmail(api, domainId, `${name}@demo.example`);
-  await scan(api);
+  const { api, ...organization } = await createScanned(["grace", "donald"]);
   const { page } = await signInTo(organization);
   await follow(page, "Breaches");
   const severities = await page.getByRole("row").locator(".severity").allInnerTexts();

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { addEmail } from "../endpoints/emails.ts";
 import { createOrganization } from "../service/organization.ts";
-import { scan } from "../service/scan.ts";
+import { createScanned } from "../service/scanned.ts";
 import { focused, press } from "./keyboard.ts";
 import { signInTo, useBrowser } from "./visit.ts";
 
@@ -94,10 +93,7 @@ test("names of any length, direction and form are text, and widen no page", asyn
 });
 
 test("the page of an address has its findings, disables it, and removes it", async () => {
-  const { api, domainId, ...organization } = await createOrganization();
-  await addEmail(api, domainId, "ada@demo.example");
-  await scan(api);
-  const { page } = await signInTo(organization);
+  const { page } = await signInTo(await createScanned());
   await page.getByRole("link", { name: "ada@demo.example" }).click();
   await page.getByRole("heading", { level: 1, name: "ada@demo.example" }).waitFor();
   await page.getByRole("link", { name: "Example Shop (invented)" }).waitFor();

@@ -3,16 +3,16 @@ import { parse } from "csv-parse/sync";
 import { beforeAll, expect, test } from "vitest";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
+import { createScanned, type Scanned } from "../service/scanned.ts";
 import { focused, follow, press } from "./keyboard.ts";
 import { go, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
-import { withFindings } from "./with-findings.ts";
 
 useBrowser();
 
 /** The tests share it. The last one acknowledges. */
-let known: Awaited<ReturnType<typeof withFindings>>;
+let known: Scanned;
 beforeAll(async () => {
-  known = await withFindings();
+  known = await createScanned();
 });
 
 test("the export holds all pages; no cell of it is a formula in a spreadsheet", async () => {
@@ -57,8 +57,7 @@ test("the export holds all pages; no cell of it is a formula in a spreadsheet", 
 
 // acknowledging.test.ts acknowledges by a key, breaches.test.ts undoes it by one.
 test("keys move, select and are shown; Shift selects a range", async () => {
-  const { organization, total } = known;
-  const { page } = await signInTo(organization, { place: "/findings" });
+  const { page } = await signInTo(known, { place: "/findings" });
   await page.keyboard.press("?");
   const sheet = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await sheet.getByText("Next row").waitFor();
@@ -70,7 +69,7 @@ test("keys move, select and are shown; Shift selects a range", async () => {
   await page.getByRole("button", { name: "Select none" }).click();
   await boxes.first().click();
   await boxes.last().click({ modifiers: ["Shift"] });
-  await page.getByText(`${total} selected`).waitFor();
+  await page.getByText("3 selected").waitFor();
   await page.getByRole("button", { name: "Select none" }).click();
 
   await page.keyboard.press("?");
@@ -82,9 +81,8 @@ test("keys move, select and are shown; Shift selects a range", async () => {
 });
 
 test("the Scan filter names the scan of the URL before it is opened", async () => {
-  const { organization, api } = known;
-  const { page } = await signInTo(organization);
-  const [{ id, createdAt }] = await api.list("/scans");
+  const { page } = await signInTo(known);
+  const [{ id, createdAt }] = await known.api.list("/scans");
   const filter = page.getByRole("combobox", { name: "Scan" });
   const shown = () => filter.locator(`option[value="${id}"]`).textContent();
   for (const other of ["", "&severity=critical"]) {
@@ -97,8 +95,7 @@ test("the Scan filter names the scan of the URL before it is opened", async () =
 });
 
 test("a description in HTML is text, and the details name who acknowledged why", async () => {
-  const { organization } = known;
-  const { page, user } = await signInTo(organization);
+  const { page, user } = await signInTo(known);
   await go(page, "Findings");
   const row = page.getByRole("row").filter({ hasText: "Example Shop" });
   const open = () => row.getByRole("button", { name: "ada@demo.example" }).click();

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { addEmail } from "../endpoints/emails.ts";
 import { createOrganization } from "../service/organization.ts";
-import { scan } from "../service/scan.ts";
+import { createScanned } from "../service/scanned.ts";
 import { focused, follow } from "./keyboard.ts";
 import { isLoaded, signInTo, useBrowser } from "./visit.ts";
 
@@ -38,10 +37,7 @@ describe("the keyboard alone", () => {
   });
 
   test("keeps the focus where people have gone while a page loads", async () => {
-    const { api, domainId, ...organization } = await createOrganization();
-    await addEmail(api, domainId);
-    await scan(api);
-    const { page } = await signInTo(organization);
+    const { page } = await signInTo(await createScanned());
     await follow(page, "Breaches");
     const isThere = Promise.withResolvers<void>();
     await page.route("**/api/dashboard/findings?*", async (route) => {

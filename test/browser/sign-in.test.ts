@@ -91,7 +91,7 @@ describe("a mailed link", () => {
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   });
 
-  test("of a user of two organizations asks which; an operator's link does not", async () => {
+  test("of a user of two organizations asks which", async () => {
     const [one, other] = [
       await createOrganization({ name: `Acme One ${"N".repeat(80)}` }),
       await createOrganization({ name: "Acme Two" }),
@@ -112,11 +112,6 @@ describe("a mailed link", () => {
     await page.getByRole("button", { name: "Acme Two" }).click();
     await page.getByRole("banner").getByText("Acme Two").waitFor();
     expect(await page.getByText("Acme One").count()).toBe(0);
-
-    const operator = await visit();
-    await operator.page.goto(await linkFor(user));
-    await operator.page.getByRole("button", { name: "Sign in" }).click();
-    await operator.page.getByRole("banner").getByText("Acme One").waitFor();
   });
 });
 

@@ -1,34 +1,28 @@
 import { describe, expect, test } from "vitest";
 import { mailsTo } from "../dashboard/outbox.ts";
-import { addEmail } from "../endpoints/emails.ts";
 import { admin } from "../service/admin.ts";
 import { eventually } from "../service/eventually.ts";
-import { createOrganization } from "../service/organization.ts";
-import { scan } from "../service/scan.ts";
+import { createScanned } from "../service/scanned.ts";
 import { go, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
 const create = async () => {
   const name = `Acme ${Math.random()}`;
-  const { api, domainId, ...organization } = await createOrganization({ name });
-  const ids = new Map<string, number>();
-  for (const person of ["grace", "donald"]) {
-    ids.set(person, await addEmail(api, domainId, `${person}@demo.example`));
-  }
-  await scan(api);
+  const organization = await createScanned(["grace", "donald"], { name });
+  const [grace, donald] = organization.emailIds;
   const mails = (person: string, count: number) =>
     eventually(
       async () => (await mailsTo(`${person}@demo.example`)).filter((mail) => mail.includes(name)),
       ({ length }) => length === count,
     );
-  return { ...organization, api, ids, mails };
+  return { ...organization, grace, donald, mails };
 };
 
 describe("Tell the owner", () => {
   test("asks first, sends one mail a person, and shows what became of each", async () => {
-    const { ids, mails, api, ...organization } = await create();
-    const { page } = await signInTo(organization, { role: "member", place: `/emails/${ids.get("grace")}` });
+    const { grace, donald, mails, api, ...organization } = await create();
+    const { page } = await signInTo(organization, { role: "member", place: `/emails/${grace}` });
     const loading = Promise.withResolvers<void>();
     await page.route("**/dashboard/findings?*", async (route) => {
       await loading.promise;
@@ -76,7 +70,7 @@ describe("Tell the owner", () => {
     await details.getByText(/your address is in a data breach/).waitFor();
     await details.getByRole("button", { name: "Close" }).click();
     // The message is made again from what is stored, and a leaver would not be told.
-    await api.patch(`/emails/${ids.get("donald")}`, { isActive: false });
+    await api.patch(`/emails/${donald}`, { isActive: false });
     await row.getByRole("rowheader").getByRole("button").click();
     await details.getByText("What was sent can no longer be shown").waitFor();
     expect(await details.getByText("Nothing was sent yet.").count()).toBe(0);
@@ -86,9 +80,9 @@ describe("Tell the owner", () => {
   });
 
   test("says for what the mail waits and until when", async () => {
-    const { ids, id: org } = await create();
+    const { grace, id: org } = await create();
     await admin("org mail-budget", { org, hour: 0, day: 0 });
-    const { page } = await signInTo({ id: org }, { place: `/emails/${ids.get("grace")}` });
+    const { page } = await signInTo({ id: org }, { place: `/emails/${grace}` });
     await page.getByRole("button", { name: "Tell the owner" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Tell the owner" }).click();
     await page.getByText("1 e-mail is on the way.").waitFor();

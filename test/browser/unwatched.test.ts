@@ -1,16 +1,13 @@
 import { expect, test } from "vitest";
 import { addEmail } from "../endpoints/emails.ts";
-import { createOrganization } from "../service/organization.ts";
-import { scan } from "../service/scan.ts";
+import { createScanned } from "../service/scanned.ts";
 import { follow, press } from "./keyboard.ts";
 import { isLoaded, signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
 test("Domains counts the unwatched; the keyboard ignores one, watches one at a price", async () => {
-  const { api, domainId, ...organization } = await createOrganization();
-  await addEmail(api, domainId, "grace@demo.example");
-  await scan(api);
+  const { api, domainId, ...organization } = await createScanned(["grace"]);
   const { page } = await signInTo(organization);
   await follow(page, "Domains");
   const counted = page.getByRole("link", { name: /^In breaches, not watched: \d+$/ });

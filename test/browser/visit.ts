@@ -6,7 +6,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import { admin } from "../service/admin.ts";
 import { type Watch, watch } from "./watch.ts";
 
-export type Visit = { page: Page; watch: Watch; close: () => Promise<void> };
+export type Visit = { page: Page; watch: Watch };
 /** `apiUrl` is that of a test's own service. */
 export type User = { id: number; org: number; email: string; apiUrl?: string };
 
@@ -59,16 +59,7 @@ export const visit = async (scripts: readonly string[] = [], apiUrl?: string): P
   context.setDefaultTimeout(60_000);
   for (const path of scripts) await context.addInitScript({ path });
   const watching = await watch(context, new URL(urlOf("", apiUrl)).origin);
-  const page = await context.newPage();
-  const opened: Visit = {
-    page,
-    watch: watching,
-    close: async () => {
-      await context.close();
-      expect(watching.take()).toEqual([]);
-      visits.delete(opened);
-    },
-  };
+  const opened: Visit = { page: await context.newPage(), watch: watching };
   visits.add(opened);
   return opened;
 };
