@@ -7,9 +7,28 @@ import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { axe, places, problems } from "./axe.ts";
-import { createUser, isLoaded, signIn, urlOf, useBrowser, type Visit, visit } from "./visit.ts";
+import { createUser, hasAllPages, isLoaded, signIn, urlOf, useBrowser, type Visit, visit } from "./visit.ts";
 
 useBrowser();
+
+/** What these places ask for. */
+const failing = [
+  "/app/icon.svg",
+  "/dashboard/overview",
+  "/dashboard/findings",
+  "/dashboard/emails",
+  "/dashboard/breaches",
+  "/dashboard/domains",
+  "/dashboard/unwatched",
+  "/v1/scans",
+  "/v1/alert-configs",
+  "/v1/activity",
+  "/dashboard/api-keys",
+  "/dashboard/members",
+  "/dashboard/teams",
+  "/dashboard/sessions",
+  "/dashboard/organization",
+];
 
 /** Everything that the pages list, once. */
 const createFull = async (): Promise<number> => {
@@ -62,6 +81,25 @@ describe("axe-core finds nothing, light and dark, at 320 and 1280 pixels", () =>
     await page.locator(".organization").waitFor();
     await isLoaded(page);
     expect(await problems(page)).toEqual([]);
+  });
+
+  test.each(places)("%s, where nothing answers", async (place) => {
+    const { page, watch } = signedIn.empty as Visit;
+    await page.goto(urlOf("/activity"));
+    await page.locator(".organization").waitFor();
+    await isLoaded(page);
+    await hasAllPages(page);
+    // Without network the page itself cannot be loaded: one goes there as by a link.
+    await page.context().setOffline(true);
+    watch.expect(...failing.map((path) => `ERR_INTERNET_DISCONNECTED /api${path}`));
+    await page.evaluate(`{
+      history.pushState(null, "", "${urlOf(place)}?offset=1");
+      dispatchEvent(new PopStateEvent("popstate"));
+    }`);
+    await page.getByRole("alert").filter({ hasText: "Check your connection" }).first().waitFor();
+    const found = await problems(page);
+    await page.context().setOffline(false);
+    expect(found).toEqual([]);
   });
 
   /** "of a row": one is selected first. */

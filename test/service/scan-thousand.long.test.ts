@@ -8,6 +8,7 @@ import { scans } from "../../shared/scanning/record.ts";
 import { writeAddresses } from "./addresses-file.ts";
 import { admin } from "./admin.ts";
 import { createBreaches } from "./breaches.ts";
+import type { Row } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { createOrganization, type Organization } from "./organization.ts";
 import { startOwnService } from "./own-service.ts";
@@ -30,7 +31,7 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
   let meter: Meter;
   let service: LocalService;
   let organization: Organization;
-  let first: Record<string, unknown>;
+  let first: Row;
   let firstUnits: ReturnType<Meter["take"]>;
 
   beforeAll(async () => {
@@ -45,8 +46,7 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
     });
     const { apiUrl } = service;
     organization = await createOrganization({}, { domain, apiUrl });
-    const addresses = Array.from({ length: addressCount }, (_, index) => `user${index}@${domain}`);
-    const file = await writeAddresses(addresses);
+    const file = await writeAddresses(Object.keys(accounts));
     const added = await admin("email import", { org: organization.id, file }, apiUrl);
     expect(added).toMatchObject({ added: addressCount, skipped: 0, invalid: 0 });
     firstUnits = await unitsOfScan();
@@ -71,10 +71,7 @@ describe("a scan of 1,000 addresses with 300 findings", () => {
     return meter.take();
   };
 
-  const latestScan = async () => {
-    const { body } = await organization.api.get("/scans?limit=1");
-    return (body.scans as Record<string, unknown>[])[0] ?? {};
-  };
+  const latestScan = async (): Promise<Row> => (await organization.api.list("/scans?limit=1"))[0];
 
   // Measured: 306 read and 1,423 write units; the pace of the workers changes them a little.
   test("it finds everything within its budget of read and write units", () => {
