@@ -76,7 +76,8 @@ func main() {
 	}
 }`,
     }),
-    build: ["go", "build", "-o", "check", "."],
+    // Where Go's cache is empty, it compiles its library. That takes a third less without optimizations.
+    build: ["go", "build", "-gcflags=all=-N -l", "-o", "check", "."],
     run: ["./check"],
   },
   Java: {
