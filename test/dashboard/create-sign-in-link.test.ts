@@ -53,12 +53,6 @@ describe("202", () => {
   });
 });
 
-test("is taken from the service's own origin, and without one", async () => {
-  const { origin } = new URL(inject("apiUrl"));
-  expect((await askFor(newAddress(), { origin })).status).toBe(202);
-  expect((await askFor(newAddress())).status).toBe(202);
-});
-
 test("429: exactly 5 an hour pass for an address, whether somebody has it or not", async () => {
   const { id: org } = await createOrganization();
   const known = newAddress();
