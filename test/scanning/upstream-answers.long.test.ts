@@ -1,6 +1,4 @@
 /** The table of docs/hibp.md: what the service does and says when one endpoint of HIBP answers something else and all others work. */
-import { syncBuiltinESMExports } from "node:module";
-import timers from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { domainCommands } from "../../bin/admin/commands/domain.ts";
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
@@ -11,6 +9,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { domainPrefix } from "../../shared/monitoring/hibp/subscription-state.ts";
 import { start } from "../../shared/scanning/start.ts";
+import { passWhatIsWaitedFor } from "../monitoring/hibp/virtual-time.ts";
 import {
   createOrganization,
   readScan,
@@ -134,31 +133,20 @@ const refusalsOfWaitedFor = 2;
 
 useWorkers();
 let hibp: HibpServer;
+let undo: () => void;
 
 beforeAll(async () => {
   hibp = await startHibpServer();
   hibp.covered = [listed];
   hibp.latency = 1;
   vi.stubEnv("HIBP_BASE_URL", hibp.url);
-  // What waits lets the time pass that it waits for.
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-  vi.spyOn(timers, "setTimeout").mockImplementation(async (milliseconds = 0, value) => {
-    pass(milliseconds);
-    return value as never;
-  });
-  syncBuiltinESMExports();
+  undo = passWhatIsWaitedFor();
 });
 
 afterAll(async () => {
-  vi.restoreAllMocks();
-  syncBuiltinESMExports();
-  vi.useRealTimers();
+  undo();
   await hibp?.close();
 });
-
-const pass = (milliseconds: number): void => {
-  vi.setSystemTime(Date.now() + milliseconds);
-};
 
 /** A whole scan, as soon as its messages come. */
 const scan = async (org: number) => {
@@ -170,7 +158,7 @@ const scan = async (org: number) => {
     const ended = await readScan(org, scanId);
     if (ended.status === "completed" || ended.status === "failed") return ended;
     if (seconds > 600) throw new Error(`The scan does not end: ${JSON.stringify(ended)}`);
-    pass(1_000);
+    vi.setSystemTime(Date.now() + 1_000);
   }
 };
 

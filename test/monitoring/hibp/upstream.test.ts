@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
@@ -8,6 +8,7 @@ import { noSearchOf, rate } from "../../../shared/monitoring/hibp/subscription-s
 import { lookUpAccounts, withUpstream } from "../../../shared/monitoring/hibp/upstream.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { failureOf as failure, reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
+import { passWhatIsWaitedFor } from "./virtual-time.ts";
 
 useEngine();
 let upstream: UpstreamServer;
@@ -25,6 +26,12 @@ beforeEach(async () => {
 });
 
 describe("withUpstream", () => {
+  let undo: () => void;
+  beforeEach(() => {
+    undo = passWhatIsWaitedFor();
+  });
+  afterEach(() => undo());
+
   test("pauses the key after a 429 for its Retry-After, then makes the call again", async () => {
     const startedAt = Date.now();
     let calls = 0;
@@ -54,7 +61,6 @@ describe("withUpstream", () => {
     ["rate_limited", 3],
     ["unavailable", 3],
     ["unauthorized", 1],
-    ["forbidden", 1],
     ["bad_request", 1],
   ] as const)(
     "makes a call that fails as %s so many times, each with its own grant: %i",
