@@ -10,6 +10,7 @@ import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
+import { passWhatIsWaitedFor } from "../../monitoring/hibp/virtual-time.ts";
 import { createOrganization, createUser } from "../organizations/accounts.ts";
 
 useEngine();
@@ -138,7 +139,9 @@ test("the endpoint answers for a table that stays busy, with 503 and a time", as
     throw Object.assign(new Error("throttled"), { name: "ThrottlingException" });
   });
   const event = { ...eventWith(value), methodArn: "arn:aws:execute-api:api/stage", resource: "/v1/breaches" };
-  const { context, policyDocument } = await authorize(event).finally(stop);
+  const undo = passWhatIsWaitedFor();
+  const { context, policyDocument } = await authorize(event).finally(undo);
+  stop();
   expect(policyDocument.Statement).toMatchObject([{ Effect: "Allow" }]);
   expect(() => fromContext(context ?? {})).toThrow(
     expect.objectContaining({ refusal: "busy", headers: { "Retry-After": "2" } }),

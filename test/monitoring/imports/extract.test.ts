@@ -501,7 +501,7 @@ test("any bytes are refused or give entries that can be rows of a plan", () => {
         expect(importedAddress.safeParse(each.email).data ?? each.email).toBe(each.email);
       }
     }),
-    { numRuns: 500, examples: [[Buffer.from("}@A")]] },
+    { numRuns: 200, examples: [[Buffer.from("}@A")]] },
   );
 });
 
