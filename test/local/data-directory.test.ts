@@ -63,11 +63,3 @@ test("a run that was killed leaves no lock behind", async () => {
   await once(run, "exit");
   openDataDirectory(path).close();
 });
-
-test("without a path the directory is temporary and keeps nothing", () => {
-  const data = openDataDirectory(undefined);
-  expect(data.kept).toBeUndefined();
-  expect(existsSync(data.path)).toBe(true);
-  data.close();
-  rmSync(data.path, { recursive: true });
-});

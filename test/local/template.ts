@@ -50,6 +50,14 @@ export const openTemplate = (resources: Record<string, unknown>): Assembly => {
   }
 };
 
+/** How an AWS client reaches a part of a local run by itself, which knows no callers. */
+export const clientOf = (endpoint: string) => ({
+  endpoint,
+  region: "us-east-1",
+  credentials: { accessKeyId: "test", secretAccessKey: "test" },
+  maxAttempts: 1,
+});
+
 /** Opens a template whose queue Work, with DeadLetters, invokes the function Worker. */
 export const openWorkerTemplate = (properties: {
   worker?: Record<string, unknown>;

@@ -9,22 +9,14 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startDynamodb } from "../../../local/dynamodb/dynamodb.ts";
 import { findEngine } from "../../../local/dynamodb/engine.ts";
-import { openTemplate, writeAssembly } from "../template.ts";
+import { clientOf, openTemplate, writeAssembly } from "../template.ts";
 
 // Each test starts an engine of its own.
 delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
 const engine = await findEngine();
-
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) {
-    await close();
-  }
-});
 
 const tableProperties = {
   KeySchema: [
@@ -64,35 +56,21 @@ const withIndex = {
 const item = { pk: { S: "a" }, sk: { N: "1" }, dueShard: { S: "0" }, dueAt: { S: "2030" } };
 
 const connectTo = (endpoint: string): DynamoDBClient => {
-  const client = new DynamoDBClient({
-    endpoint,
-    region: "us-east-1",
-    credentials: { accessKeyId: "test", secretAccessKey: "test" },
-    maxAttempts: 1,
-  });
-  closing.push(async () => client.destroy());
+  const client = new DynamoDBClient(clientOf(endpoint));
+  onTestFinished(() => client.destroy());
   return client;
 };
 
 const makeDirectory = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), "dynamodb-"));
-  closing.push(() => rm(directory, { recursive: true }));
+  onTestFinished(() => rm(directory, { recursive: true }));
   return directory;
 };
-
-test("the template's table has its keys and its index", async () => {
-  const server = await startDynamodb({ assembly: openTemplate(withIndex), directory: undefined });
-  closing.push(server.close);
-  const client = connectTo(server.endpoint);
-  const { Table } = await client.send(new DescribeTableCommand({ TableName: "test-Table" }));
-  expect(Table?.KeySchema).toEqual(tableProperties.KeySchema);
-  expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName)).toEqual(["due"]);
-});
 
 test("kill -9 of the runtime ends the engine too, and its data can be opened at once", async () => {
   const directory = await makeDirectory();
   const assembly = writeAssembly(withIndex);
-  closing.push(() => rm(assembly, { recursive: true }));
+  onTestFinished(() => rm(assembly, { recursive: true }));
   const local = join(import.meta.dirname, "../../../local");
   const script = join(directory, "run.mts");
   await writeFile(
@@ -110,7 +88,7 @@ test("kill -9 of the runtime ends the engine too, and its data can be opened at 
   runtime.kill("SIGKILL");
 
   const server = await startDynamodb({ assembly: openTemplate(withIndex), directory });
-  closing.push(server.close);
+  onTestFinished(server.close);
   const { Item } = await connectTo(server.endpoint).send(
     new GetItemCommand({ TableName: "test-Table", Key: { pk: item.pk, sk: item.sk } }),
   );
@@ -167,7 +145,7 @@ test("an engine that ends unexpectedly is reported", async () => {
     directory: undefined,
     onUnexpectedEnd: (reason) => report(reason),
   });
-  closing.push(server.close);
+  onTestFinished(server.close);
   process.kill(server.processId ?? 0, "SIGKILL");
   expect(await reported).toContain("ended unexpectedly (SIGKILL)");
 });

@@ -10,6 +10,7 @@ import {
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { LoopbackServer } from "../../../local/loopback.ts";
 import { startParameters } from "../../../local/parameters/parameters.ts";
+import { clientOf } from "../template.ts";
 
 const assembly = { region: "us-east-1", accountId: "000000000000" };
 const Name = "/test/key";
@@ -21,12 +22,7 @@ let client: SSMClient;
 
 const start = async (given: Record<string, string> = {}) => {
   parameters = await startParameters({ assembly, directory, given });
-  client = new SSMClient({
-    endpoint: parameters.url,
-    region: "us-east-1",
-    credentials: { accessKeyId: "test", secretAccessKey: "test" },
-    maxAttempts: 1,
-  });
+  client = new SSMClient(clientOf(parameters.url));
 };
 const stop = async () => {
   client.destroy();
@@ -43,7 +39,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test("what could not be written is written with the next value", async () => {
+test("what could not be written is written with the next value, for its owner alone", async () => {
   const blocking = join(directory, "parameters.json.new");
   mkdirSync(blocking);
   await expect(client.send(new PutParameterCommand({ ...secure, Value: "kept" }))).rejects.toThrow();
@@ -52,6 +48,7 @@ test("what could not be written is written with the next value", async () => {
   await stop();
   await start();
   expect((await get()).Parameter?.Value).toBe("kept");
+  expect(statSync(join(directory, "parameters.json")).mode & 0o777).toBe(0o600);
 });
 
 test("of many who make one parameter at the same time, one wins", async () => {
@@ -86,12 +83,4 @@ test("an overwritten parameter has the next version, and a deleted one is gone",
   expect((await get()).Parameter).toMatchObject({ Value: "b", Version: 2 });
   await client.send(new DeleteParameterCommand({ Name }));
   await expect(get()).rejects.toMatchObject({ name: "ParameterNotFound" });
-});
-
-test("parameters are kept for the next run, in a file of their owner alone", async () => {
-  await client.send(new PutParameterCommand({ ...secure, Value: "kept" }));
-  await stop();
-  await start();
-  expect((await get()).Parameter).toMatchObject({ Type: "SecureString", Value: "kept" });
-  expect(statSync(join(directory, "parameters.json")).mode & 0o777).toBe(0o600);
 });

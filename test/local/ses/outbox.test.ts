@@ -2,31 +2,19 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Body, SESv2Client, SendEmailCommand, type SendEmailCommandInput } from "@aws-sdk/client-sesv2";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startOutbox } from "../../../local/ses/outbox.ts";
-
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) {
-    await close();
-  }
-});
+import { clientOf } from "../template.ts";
 
 const Html = { Data: "<p>Grüße</p>" };
 
 const start = async () => {
   const directory = await mkdtemp(join(tmpdir(), "outbox-"));
-  closing.push(() => rm(directory, { recursive: true }));
+  onTestFinished(() => rm(directory, { recursive: true }));
   const outbox = await startOutbox({ directory });
-  closing.push(outbox.close);
-  const client = new SESv2Client({
-    endpoint: outbox.url,
-    region: "us-east-1",
-    credentials: { accessKeyId: "test", secretAccessKey: "test" },
-    maxAttempts: 1,
-  });
-  closing.push(async () => client.destroy());
+  onTestFinished(outbox.close);
+  const client = new SESv2Client(clientOf(outbox.url));
+  onTestFinished(() => client.destroy());
   return {
     send: (input: Partial<SendEmailCommandInput>) =>
       client.send(

@@ -1,13 +1,8 @@
-import {
-  ReceiveMessageCommand,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-  SQSClient,
-} from "@aws-sdk/client-sqs";
+import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSEvent } from "aws-lambda";
 import { afterAll, describe, expect, test } from "vitest";
 import { startSqs } from "../../../local/sqs/sqs.ts";
-import { openWorkerTemplate } from "../template.ts";
+import { clientOf, openWorkerTemplate } from "../template.ts";
 
 const closing: (() => Promise<void>)[] = [];
 
@@ -28,11 +23,7 @@ type Options = {
 const start = async (handle: (event: SQSEvent) => Promise<void>, options: Options = {}) => {
   const assembly = openWorkerTemplate({
     worker: { Timeout: options.timeoutSeconds ?? 1 },
-    queue: {
-      VisibilityTimeout: 1,
-      RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["DeadLetters", "Arn"] }, maxReceiveCount: 2 },
-      ...options.queue,
-    },
+    queue: { VisibilityTimeout: 1, ...options.queue },
     mapping: { BatchSize: 10, ...options.mapping },
   });
   const lambda = {
@@ -51,34 +42,19 @@ const start = async (handle: (event: SQSEvent) => Promise<void>, options: Option
   };
   const sqs = await startSqs({ assembly, lambda, speed: options.speed ?? 1 });
   closing.push(sqs.close);
-  const client = new SQSClient({
-    endpoint: sqs.endpoint,
-    region: "us-east-1",
-    credentials: { accessKeyId: "test", secretAccessKey: "test" },
-    maxAttempts: 1,
-  });
+  const client = new SQSClient(clientOf(sqs.endpoint));
   closing.push(async () => client.destroy());
   const urlOf = (name: string) => `${sqs.endpoint}/000000000000/test-${name}`;
   return {
     send: (body: string, more: { DelaySeconds?: number; MessageGroupId?: string } = {}) =>
       client.send(new SendMessageCommand({ QueueUrl: urlOf("Work"), MessageBody: body, ...more })),
-    sendBatch: (bodies: string[], delaySeconds: (index: number) => number = () => 0) =>
+    sendBatch: (bodies: string[]) =>
       client.send(
         new SendMessageBatchCommand({
           QueueUrl: urlOf("Work"),
-          Entries: bodies.map((MessageBody, index) => ({
-            Id: `e${index}`,
-            MessageBody,
-            DelaySeconds: delaySeconds(index),
-          })),
+          Entries: bodies.map((MessageBody, index) => ({ Id: `e${index}`, MessageBody })),
         }),
       ),
-    receiveDead: async () => {
-      const { Messages } = await client.send(
-        new ReceiveMessageCommand({ QueueUrl: urlOf("DeadLetters"), MaxNumberOfMessages: 10 }),
-      );
-      return (Messages ?? []).map(({ Body }) => Body);
-    },
   };
 };
 
@@ -107,17 +83,6 @@ describe.concurrent("an event source", () => {
     // Longer than the visibility timeout.
     await new Promise((resolve) => setTimeout(resolve, 1200));
     expect(events).toHaveLength(2);
-  });
-
-  test("tries a failed batch again, until its messages are dead letters", async ({ expect }) => {
-    const seen: string[] = [];
-    const { sendBatch, receiveDead } = await start(async ({ Records }) => {
-      seen.push(...Records.map(({ body, attributes }) => `${body}${attributes.ApproximateReceiveCount}`));
-      throw new Error("broken");
-    });
-    await sendBatch(["a", "b"]);
-    await expect.poll(receiveDead, { interval: 100 }).toEqual(["a", "b"]);
-    expect(seen).toEqual(["a1", "b1", "a2", "b2"]);
   });
 
   test("keeps to its MaximumConcurrency and serves all groups in turn", async ({ expect }) => {
