@@ -48,7 +48,7 @@ const simulate = ({ seed, rpm, workers, wanted, slowness, minutes }: World): num
   /** A number from 0 to 1, mostly one of the two ends, where the worst cases are. */
   const extreme = (): number => {
     const pick = random();
-    return pick < 0.3 ? 0 : pick < 0.6 ? 1 : random();
+    return pick < 0.45 ? 0 : pick < 0.9 ? 1 : random();
   };
   const start = 1_800_000_000_000 + Math.floor(random() * 60_000);
   const end = start + minutes * 60_000;
@@ -67,7 +67,7 @@ const simulate = ({ seed, rpm, workers, wanted, slowness, minutes }: World): num
         schedule(at + grant.waitSeconds * 1_000 + random() * 500, turn);
         return;
       }
-      const writtenAt = at + 5 + random() * slowness * 2_000;
+      const writtenAt = at + 5 + extreme() * slowness * 2_000;
       schedule(writtenAt, () => {
         if (row?.version !== seen?.version) {
           schedule(writtenAt + random() * 100, turn);
@@ -96,14 +96,16 @@ const simulate = ({ seed, rpm, workers, wanted, slowness, minutes }: World): num
   return arrivals.sort((a, b) => a - b);
 };
 
-const worlds = fc.record({
-  seed: fc.integer({ min: 0 }),
-  rpm: fc.constantFrom(1, 2, 10, 50, 500, 1_000),
-  workers: fc.integer({ min: 1, max: 12 }),
-  wanted: fc.constantFrom(1, 7, 25, 5_000),
-  slowness: fc.constantFrom(0, 0.2, 1),
-  minutes: fc.constant(8),
-});
+const worlds = fc
+  .record({
+    seed: fc.integer({ min: 0 }),
+    rpm: fc.constantFrom(1, 1, 2, 10, 50, 1_000),
+    workers: fc.integer({ min: 1, max: 12 }),
+    wanted: fc.constantFrom(1, 7, 25, 5_000),
+    slowness: fc.constantFrom(0.2, 1, 1),
+  })
+  // Where few requests are granted a minute, the worst cases meet rarely.
+  .map((world) => ({ ...world, minutes: world.rpm <= 10 ? 60 : 3 }));
 
 describe("the decision in virtual time", () => {
   test("lets at most rpm requests arrive in any 60 seconds, with any clocks and networks", () => {
@@ -111,7 +113,7 @@ describe("the decision in virtual time", () => {
       fc.property(worlds, (world) => {
         expect(busiestMinute(simulate(world))).toBeLessThanOrEqual(world.rpm);
       }),
-      { numRuns: 100 },
+      { numRuns: 400 },
     );
   });
 
