@@ -76,14 +76,6 @@ describe("an address is found", () => {
       expect([text, (await find(org, text, everything)).total]).toEqual([text, 1]);
   });
 
-  test("by the new name once it is renamed, and by none once it is removed", async () => {
-    const { org, id, total } = await named("Ada King");
-    await assign(org, id, { ownerName: "Ada Lovelace" }, administrator);
-    expect([await total("king"), await total("lovelace"), await total("ada")]).toEqual([0, 1, 1]);
-    await removals.remove(org, id, administrator);
-    expect([await total("lovelace"), await total("a.l"), await total("acme")]).toEqual([0, 0, 0]);
-  });
-
   test("of two that rename it at once, by the name that it has", async () => {
     const { org, id, total } = await named("Ada King");
     const names = ["Grace Hopper", "Alan Turing", "Edsger Dijkstra"];
