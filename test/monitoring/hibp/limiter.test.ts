@@ -113,7 +113,7 @@ describe("the decision in virtual time", () => {
       fc.property(worlds, (world) => {
         expect(busiestMinute(simulate(world))).toBeLessThanOrEqual(world.rpm);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
