@@ -127,23 +127,6 @@ test("WWW-Authenticate is in 401 of API Gateway, which keeps it from functions",
   expect(redeem.headers).not.toHaveProperty("WWW-Authenticate");
 });
 
-test("/api/v1 says which writes of alert channels count against their limit", () => {
-  const some = operationsOf(v1, documentOf(v1)).filter(({ operation }) =>
-    operation.description?.endsWith("Only Slack or webhook writes that resolve a hostname count."),
-  );
-  expect(some.map(({ title }) => title)).toEqual(["POST /alert-configs", "PATCH /alert-configs/{id}"]);
-});
-
-test("only the document of /api/v1 describes the events that a webhook receives", () => {
-  expect(Object.keys(documentOf(v1).webhooks ?? {})).toEqual(["breach", "scan_complete", "scan_error"]);
-  expect(documentOf(dashboard).webhooks).toBeUndefined();
-});
-
-test("the dashboard takes sessions only, /api/v1 also API keys", () => {
-  expect(documentOf(v1).security).toEqual([{ apiKey: [] }, { session: [] }]);
-  expect(documentOf(dashboard).security).toEqual([{ session: [] }]);
-});
-
 test("an option is refused, and nothing is written", () => {
   const program = join(import.meta.dirname, "../../bin/openapi/write.ts");
   const { status, stderr } = spawnSync(process.execPath, [program, "--check"], { encoding: "utf8" });

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import * as configure from "../../shared/alerting/channels/configure.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as findings from "../../shared/findings/finding.ts";
@@ -21,6 +20,7 @@ import { scans } from "../../shared/scanning/record.ts";
 import { recordCheck } from "../../shared/scanning/record-check.ts";
 import { start } from "../../shared/scanning/start.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
+import { createChannel } from "../alerting/channels.ts";
 import {
   changesIn,
   checkOf,
@@ -347,16 +347,7 @@ describe("a chunk", () => {
       0: Array.from({ length: 75 }, (_, index) => `Breach${index}`),
     };
     const org = await createOrganization({ "covered.example": 1 });
-    const channel = {
-      isEnabled: true,
-      notifyOnNewBreach: true,
-      notifyOnScanComplete: false,
-      notifyOnScanError: false,
-    };
-    for (let count = 0; count < 20; count++) {
-      const config = { recipients: [`alerts${count}@acme.example`] };
-      await configure.create(org, { ...channel, channel: "email", config }, administrator, async () => {});
-    }
+    for (let count = 0; count < 20; count++) await createChannel(org);
     const scanId = await startAndPlan(org);
     await reserve(org, "FINDING", blockSize - 30);
     await reserve(org, "DELIVERY", blockSize - 10);

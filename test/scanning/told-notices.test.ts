@@ -2,12 +2,11 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
-import { keys } from "../../shared/aws/table/keys.ts";
-import * as table from "../../shared/aws/table/table.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
 import { storedSubscription } from "../../shared/monitoring/hibp/subscription-state.ts";
 import { end } from "../../shared/scanning/end.ts";
 import { start } from "../../shared/scanning/start.ts";
+import { createChannel } from "../alerting/channels.ts";
 import {
   createOrganization,
   endEarly,
@@ -24,17 +23,7 @@ const workers = useWorkers({ breached: { "lost.example": {}, "kept.example": {} 
 /** An organization with a channel that wants scan errors and nothing else. */
 const createListening = async (name: string): Promise<number> => {
   const org = await createOrganization({ [name]: 1 });
-  await table.put({
-    ...keys.channel(org, 1),
-    id: 1,
-    isEnabled: true,
-    notifyOnNewBreach: false,
-    notifyOnScanComplete: false,
-    notifyOnScanError: true,
-    channel: "email",
-    config: { recipients: ["security@kept.example"] },
-    createdAt: new Date().toISOString(),
-  });
+  await createChannel(org, {}, undefined, { notifyOnNewBreach: false, notifyOnScanError: true });
   return org;
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { administrator, openIam, sessionToken } from "../../../local/iam/iam.ts";
+import { openIam } from "../../../local/iam/iam.ts";
 import { decide, type Statement } from "../../../local/iam/policy.ts";
 import { openTemplate } from "../template.ts";
 
@@ -102,14 +102,5 @@ describe("a function", () => {
     expect(may("test-InlineFunction", "dynamodb:PutItem")).toBe(false);
     expect(may("test-OtherFunction", "dynamodb:PutItem")).toBe(true);
     expect(may("test-OtherFunction", "dynamodb:GetItem")).toBe(false);
-  });
-
-  test("is told apart from an unknown caller and from the administrator", () => {
-    expect(iam.knows("test-InlineFunction", sessionToken)).toBe(true);
-    expect(iam.knows("test-InlineFunction", undefined)).toBe(false);
-    expect(iam.knows("somebody", sessionToken)).toBe(false);
-    expect(may("somebody", "dynamodb:GetItem")).toBe(false);
-    expect(iam.knows(administrator, sessionToken)).toBe(true);
-    expect(may(administrator, "dynamodb:DeleteTable")).toBe(true);
   });
 });

@@ -2,7 +2,6 @@ import dns from "node:dns/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Actor } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
-import * as configure from "../../../shared/alerting/channels/configure.ts";
 import { deliveries } from "../../../shared/alerting/deliveries/delivery.ts";
 import { tell } from "../../../shared/alerting/deliveries/tell.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
@@ -13,6 +12,7 @@ import * as domainRemovals from "../../../shared/monitoring/domains/domain-remov
 import { check } from "../../../shared/monitoring/domains/proof.ts";
 import { provenDomain, recordOf } from "../../../shared/monitoring/domains/proof-record.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
+import { createChannel } from "../../alerting/channels.ts";
 import { type Answer, type NameServer, startNameServer } from "../../alerting/name-server.ts";
 import { createOrganization, logger, sweepNow, useWorkers } from "../../scanning/in-process-workers.ts";
 
@@ -150,10 +150,7 @@ describe("a name that two organizations want", () => {
   test("goes to the second at once when only its record is there", async () => {
     const [first, second] = await proved();
     for (const notifyOnScanError of [true, false]) {
-      const flags = { isEnabled: true, notifyOnNewBreach: false, notifyOnScanComplete: false };
-      const config = { recipients: ["x@a.example"] };
-      const channel = { channel: "email" as const, config, ...flags, notifyOnScanError };
-      await configure.create(first.org, channel, ada, async () => {});
+      await createChannel(first.org, {}, undefined, { notifyOnNewBreach: false, notifyOnScanError });
     }
     publish(second);
     expect(await checkNow(second)).toMatchObject({ isVerified: true });
