@@ -202,7 +202,7 @@ describe("a sync", () => {
       [401, ""],
       [403, ""],
     ] as const) {
-      upstream.answer = (_path, _request, response) => reply(response, status, body);
+      upstream.answerAll(status, body);
       await expect(catalog.sync(undefined, { waitSeconds: 0 })).rejects.toBeInstanceOf(UpstreamFailure);
     }
     expect((await one("A"))?.title).toBe("Title of A");
@@ -425,7 +425,7 @@ describe("idsFor", () => {
       name: named("B"),
       title: named("B"),
     });
-    upstream.answer = (_path, _request, response) => reply(response, 401);
+    upstream.answerAll(401);
     const second = (await catalog.idsFor([named("C")])).get(named("C")) as number;
     serve();
     list = [breach("A"), breach("B"), breach("C")];

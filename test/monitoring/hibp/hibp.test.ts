@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => upstream.stop());
 beforeEach(() => {
   upstream.requests.length = 0;
-  upstream.answer = (_path, _request, response) => reply(response, 404);
+  upstream.answerAll(404);
 });
 
 /** Replaces the stored key; undefined removes it. */
@@ -38,7 +38,7 @@ describe("requests", () => {
   test("carry the key and a user agent, and encode the address", async () => {
     await hibp.breachedAccount(address);
     await hibp.breachedDomain("a.example");
-    upstream.answer = (_path, _request, response) => reply(response, 200, [{ Name: "A" }]);
+    upstream.answerAll(200, [{ Name: "A" }]);
     await hibp.breaches();
     expect(upstream.requests.map(({ path }) => path)).toEqual([
       `breachedaccount/${encodeURIComponent(address)}?truncateResponse=true`,
@@ -59,7 +59,7 @@ describe("requests", () => {
   });
 
   test("the latest breach is asked for without the key, and must be a breach", async () => {
-    upstream.answer = (_path, _request, response) => reply(response, 200, { Name: "A", Title: "Title of A" });
+    upstream.answerAll(200, { Name: "A", Title: "Title of A" });
     expect(await hibp.latestBreach()).toMatchObject({ name: "A", title: "Title of A" });
     expect(upstream.requests).toMatchObject([{ path: "latestbreach" }]);
     expect(upstream.requests[0]?.headers).not.toHaveProperty("hibp-api-key");
@@ -73,7 +73,7 @@ describe("requests", () => {
       [200, '{"Name":""}'],
       [200, `{"Name":"A","Description":"${"x".repeat(1_000_000)}"}`],
     ] as const) {
-      upstream.answer = (_path, _request, response) => reply(response, status, body);
+      upstream.answerAll(status, body);
       await failure(hibp.latestBreach());
     }
   });
@@ -88,8 +88,7 @@ describe("requests", () => {
   });
 
   test("never follow a redirect, which would carry the key elsewhere", async () => {
-    upstream.answer = (_path, _request, response) =>
-      reply(response, 302, "", { location: "/api/v3/elsewhere" });
+    upstream.answerAll(302, "", { location: "/api/v3/elsewhere" });
     expect((await failure(hibp.breachedAccount(address))).kind).toBe("unavailable");
     expect(upstream.requests).toHaveLength(1);
   });
@@ -107,7 +106,7 @@ describe("a rotated key", () => {
   });
 
   test("is not sent again when the parameter still holds the refused key", async () => {
-    upstream.answer = (_path, _request, response) => reply(response, 401);
+    upstream.answerAll(401);
     expect((await failure(hibp.breachedAccount(address))).kind).toBe("unauthorized");
     expect(upstream.requests).toHaveLength(1);
   });
@@ -122,7 +121,7 @@ describe("a rotated key", () => {
   });
 
   test("that is unusable or unreadable is a failure whose message does not show it", async () => {
-    upstream.answer = (_path, _request, response) => reply(response, 401);
+    upstream.answerAll(401);
     for (const key of ["key-3\nx: y", "  ", undefined]) {
       await storeKey(key);
       expect(await failure(hibp.breachedAccount(address))).toMatchObject({
@@ -146,7 +145,7 @@ describe("a failed look-up never reads as clean", () => {
     [503, "unavailable"],
     [204, "unavailable"],
   ] as const)("status %i is %s", async (status, kind) => {
-    upstream.answer = (_path, _request, response) => reply(response, status);
+    upstream.answerAll(status);
     expect((await failure(hibp.breachedAccount(address))).kind).toBe(kind);
     expect((await failure(hibp.breachedDomain("a.example"))).kind).toBe(kind);
   });
@@ -160,14 +159,14 @@ describe("a failed look-up never reads as clean", () => {
     ['[{"Title":"A"}]', "an entry without a name"],
     [`[{"Name":"${"x".repeat(301)}"}]`, "an endless name"],
   ])("an answer of %s", async (body) => {
-    upstream.answer = (_path, _request, response) => reply(response, 200, body);
+    upstream.answerAll(200, body);
     expect((await failure(hibp.breachedAccount(address))).kind).toBe("unavailable");
   });
 
   test.each(["null", "[]", '{"a":null}', '{"a":[1]}', '{"a":"A"}', '"x"'])(
     "a domain answer of %s",
     async (body) => {
-      upstream.answer = (_path, _request, response) => reply(response, 200, body);
+      upstream.answerAll(200, body);
       expect((await failure(hibp.breachedDomain("a.example"))).kind).toBe("unavailable");
     },
   );
@@ -232,8 +231,7 @@ describe("a failed look-up never reads as clean", () => {
         ["\n<!DOCTYPE html><title>Attention Required!</title>", "text/plain"],
         ["", "text/html; charset=UTF-8"],
       ] as const) {
-        upstream.answer = (_path, _request, response) =>
-          reply(response, status, body, { "content-type": type });
+        upstream.answerAll(status, body, { "content-type": type });
         expect((await failure(hibp.breachedAccount(address))).kind).toBe(kind);
         expect((await failure(hibp.breachedDomain("a.example"))).kind).toBe(kind);
         expect((await failure(hibp.subscriptionStatus())).kind).toBe(kind);
@@ -252,14 +250,12 @@ describe("Retry-After", () => {
     ["-3", 60],
     ["99999999999", 86_400],
   ])("%s is %i seconds", async (header, seconds) => {
-    upstream.answer = (_path, _request, response) =>
-      reply(response, 429, "", header === undefined ? {} : { "retry-after": header });
+    upstream.answerAll(429, "", header === undefined ? {} : { "retry-after": header });
     expect((await failure(hibp.breachedAccount(address))).retryAfterSeconds).toBe(seconds);
   });
 
   test("may be a date", async () => {
-    upstream.answer = (_path, _request, response) =>
-      reply(response, 429, "", { "retry-after": new Date(Date.now() + 20_000).toUTCString() });
+    upstream.answerAll(429, "", { "retry-after": new Date(Date.now() + 20_000).toUTCString() });
     const { retryAfterSeconds } = await failure(hibp.breachedAccount(address));
     expect(retryAfterSeconds).toBeGreaterThan(17);
     expect(retryAfterSeconds).toBeLessThanOrEqual(20);
@@ -268,8 +264,7 @@ describe("Retry-After", () => {
 
 describe("answers", () => {
   test("of a domain are aliases in lower case, even odd ones, with their breaches", async () => {
-    upstream.answer = (_path, _request, response) =>
-      reply(response, 200, '{"Bob":["A"],"bob":["B","A"],"__proto__":["A"],"constructor":["C"]}');
+    upstream.answerAll(200, '{"Bob":["A"],"bob":["B","A"],"__proto__":["A"],"constructor":["C"]}');
     const aliases = await hibp.breachedDomain("a.example");
     expect([...aliases]).toEqual([
       ["bob", ["A", "B"]],
@@ -279,17 +274,16 @@ describe("answers", () => {
   });
 
   test("with malformed breaches keep every usable field", async () => {
-    upstream.answer = (_path, _request, response) =>
-      reply(response, 200, [
-        { Name: "A", Title: 5, PwnCount: 1.5, BreachDate: "2020-02-31", DataClasses: ["x", 3], Extra: {} },
-        { Title: "nameless" },
-        {
-          Name: "B",
-          Description: `${"é".repeat(16_383)}😀`,
-          IsSensitive: true,
-          ModifiedDate: "2020-01-01T00:00:00Z",
-        },
-      ]);
+    upstream.answerAll(200, [
+      { Name: "A", Title: 5, PwnCount: 1.5, BreachDate: "2020-02-31", DataClasses: ["x", 3], Extra: {} },
+      { Title: "nameless" },
+      {
+        Name: "B",
+        Description: `${"é".repeat(16_383)}😀`,
+        IsSensitive: true,
+        ModifiedDate: "2020-01-01T00:00:00Z",
+      },
+    ]);
     const [a, b, ...rest] = await hibp.breaches();
     expect(rest).toEqual([]);
     expect(a).toMatchObject({

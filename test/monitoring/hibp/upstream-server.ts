@@ -9,6 +9,8 @@ export type UpstreamServer = {
   requests: { path: string; headers: IncomingMessage["headers"]; at: number }[];
   /** Answers a request to HIBP. `path` begins after the base path. */
   answer: (path: string, request: IncomingMessage, response: ServerResponse) => void;
+  /** Answers all requests from now on with this. */
+  answerAll: (status: number, body?: unknown, headers?: Record<string, string>) => void;
   /** Ends the parameter store alone. */
   stopParameters: () => Promise<void>;
   stop: () => Promise<void>;
@@ -20,6 +22,9 @@ export const startUpstream = async (): Promise<UpstreamServer> => {
   const upstream: UpstreamServer = {
     requests: [],
     answer: (_path, _request, response) => reply(response, 404),
+    answerAll: (...of) => {
+      upstream.answer = (_path, _request, response) => reply(response, ...of);
+    },
     stopParameters: parameters.close,
     stop: async () => {
       await parameters.close();

@@ -107,7 +107,7 @@ describe("lookUpAccounts", () => {
   });
 
   test("sends no more than the rate allows and says when to come back", async () => {
-    upstream.answer = (_path, _request, response) => reply(response, 404);
+    upstream.answerAll(404);
     const first = await lookUpAccounts(addresses, 10);
     expect(first.answers).toHaveLength(9);
     expect(upstream.requests).toHaveLength(9);
@@ -148,7 +148,7 @@ describe("lookUpAccounts", () => {
     [403, "", "forbidden"],
     [403, "<html>", "blocked"],
   ] as const)("asks about no further address after a refusal (%i %s)", async (status, body, kind) => {
-    upstream.answer = (_path, _request, response) => reply(response, status, body);
+    upstream.answerAll(status, body);
     const { answers, refusal } = await lookUpAccounts(addresses, 1_000);
     expect(answers).toEqual([]);
     expect(refusal?.kind).toBe(kind);
@@ -214,7 +214,7 @@ describe("the subscription", () => {
     subscribe(500, ["a.example"]);
     await subscription.refresh();
     await age(7_200);
-    upstream.answer = (_path, _request, response) => reply(response, 429, "", { "retry-after": "50" });
+    upstream.answerAll(429, "", { "retry-after": "50" });
     expect(await listedOf(["a.example", "b.example"])).toEqual(["a.example"]);
     expect(await rate()).toBe(500);
     for (const [status, kind] of [
@@ -222,7 +222,7 @@ describe("the subscription", () => {
       [404, "no_subscription"],
     ] as const) {
       await table.remove(keys.limiter());
-      upstream.answer = (_path, _request, response) => reply(response, status);
+      upstream.answerAll(status);
       expect((await failure(subscription.forDomains(["a.example"]))).kind).toBe(kind);
     }
   });
@@ -230,7 +230,7 @@ describe("the subscription", () => {
   test("that has ended is asked about again before its answer is an hour old", async () => {
     subscribe(500, ["a.example"]);
     await subscription.refresh();
-    upstream.answer = (_path, _request, response) => reply(response, 404);
+    upstream.answerAll(404);
     expect((await failure(subscription.refresh())).kind).toBe("no_subscription");
     expect((await failure(subscription.forDomains(["a.example"]))).kind).toBe("no_subscription");
     subscribe(500, ["a.example"]);
@@ -283,7 +283,7 @@ describe("the subscription", () => {
   });
 
   test("is taken for the smallest when nothing is stored and HIBP does not tell it", async () => {
-    upstream.answer = (_path, _request, response) => reply(response, 403);
+    upstream.answerAll(403);
     expect((await failure(subscription.refresh())).kind).toBe("forbidden");
     const { rpm, coverage } = await subscription.forDomains(["a.example"]);
     expect(rpm).toBe(10);

@@ -69,14 +69,10 @@ const importAll = async (org: number, list: { email: string; team?: string }[]) 
 
 /** Commits four plans of `count` addresses each, none of which writes before all have compared their quotes. */
 const commitAtOnce = async (org: number, count: number, about: { team?: string } = {}) => {
-  const plans = await Promise.all(
-    ["a", "b", "c", "d"].map((name) =>
-      plan(
-        org,
-        candidates(count).map(({ email }) => ({ email: `${name}.${email}`, ...about })),
-      ),
-    ),
+  const lists = ["a", "b", "c", "d"].map((name) =>
+    candidates(count).map(({ email }) => ({ email: `${name}.${email}`, ...about })),
   );
+  const plans = await Promise.all(lists.map((list) => plan(org, list)));
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   let arrived = 0;
   before = () => {
@@ -257,14 +253,8 @@ describe("teams", () => {
     const { org } = await createOrganization();
     await teams.create(org, "Größe", actor);
     const spellings = ["Sales", "sales", "SALES", "GRO\u0308ßE", "größe"];
-    expect(
-      await importAll(
-        org,
-        people((index) => spellings[index % 5] as string),
-      ),
-    ).toMatchObject({
-      importedCount: 100,
-    });
+    const spelled = people((index) => spellings[index % 5] as string);
+    expect(await importAll(org, spelled)).toMatchObject({ importedCount: 100 });
     expect(await teamSizes(org)).toEqual({ Größe: 40, Sales: 60 });
     expect(await summaries(org)).toEqual(["Imported 100 addresses"]);
     expect(await summaries(org, "team.created")).toEqual([
@@ -275,10 +265,8 @@ describe("teams", () => {
 
   test("a team for each of 120 e-mails keeps transactions bounded", async () => {
     const { org } = await createOrganization();
-    await importAll(
-      org,
-      people((index) => `Team ${index}`, 120),
-    );
+    const each = people((index) => `Team ${index}`, 120);
+    await importAll(org, each);
     expect(Object.keys(await teamSizes(org))).toHaveLength(120);
     expect(await summaries(org)).toEqual(["Imported 120 addresses"]);
     const told = await summaries(org, "team.created");
@@ -302,12 +290,8 @@ describe("teams", () => {
       before = () => {};
       await teams.remove(org, id, actor);
     };
-    expect(
-      await importAll(
-        org,
-        people(() => "Sales"),
-      ),
-    ).toMatchObject({ importedCount: 100 });
+    const all = people(() => "Sales");
+    expect(await importAll(org, all)).toMatchObject({ importedCount: 100 });
     const { Sales: rest = 0 } = await teamSizes(org);
     expect(rest).toBeGreaterThan(0);
     expect(rest).toBeLessThan(100);

@@ -68,6 +68,19 @@ const scan = async (org: number, death?: () => () => void): Promise<void> => {
 const listAll = (org: number, filter: { ignored?: boolean } = {}) =>
   list(org, { limit: 10_000, offset: 0, ...filter });
 
+const idsOf = (some: readonly { id: number }[]): number[] => some.map(({ id }) => id);
+
+/** An organization whose domain a scan has claimed, and how its answer is compared. */
+const createClaimed = async (name: string) => {
+  const org = await createOrganization({ [name]: 1 });
+  const [domain] = await domains.list(org);
+  const claimed = await claim(org, domain as domains.Domain);
+  const breachIds = await catalog.idsFor(["Alpha", "Beta"]);
+  const write = (breachNames: Map<string, string[]>, about: Partial<domains.Domain> = {}) =>
+    compareAll(org, [{ domain: { ...claimed, ...about }, breachNames }], { watched: new Map(), breachIds });
+  return { org, write };
+};
+
 /** What is to be listed: the rules of the list in their plainest form. */
 type Model = {
   named: Record<string, string[]>;
@@ -122,30 +135,16 @@ test("the list is exact, whatever is watched, ignored, erased, and whoever dies"
     const some = listed.addresses.filter(({ email }) => draw(`take ${email}`) < 0.1);
     const aliasOf = ({ email }: { email: string }) => email.split("@")[0] as string;
     if (some.length > 0 && draw("act") < 0.4) {
-      const added = await watch(
-        org,
-        some.map(({ id }) => id),
-        administrator,
-      );
+      const added = await watch(org, idsOf(some), administrator);
       expect(added.addedCount).toBe(some.length);
       for (const each of some) model.watched.add(aliasOf(each));
     } else if (some.length > 0) {
-      await ignore(
-        org,
-        some.map(({ id }) => id),
-        true,
-        administrator,
-      );
+      await ignore(org, idsOf(some), true, administrator);
       for (const each of some) model.ignored.add(aliasOf(each));
     }
     const restored = ignored.addresses.filter(({ email }) => draw(`restore ${email}`) < 0.2);
     if (restored.length > 0) {
-      await ignore(
-        org,
-        restored.map(({ id }) => id),
-        false,
-        administrator,
-      );
+      await ignore(org, idsOf(restored), false, administrator);
       for (const each of restored) model.ignored.delete(aliasOf(each));
     }
     const erased = listed.addresses.find(({ email }) => draw(`erase ${email}`) < 0.02);
@@ -173,7 +172,7 @@ test("an address that vanishes is ignored by nobody, and is listed when it is ba
   answer("again.example", { user1: ["Alpha"], user2: ["Alpha"] });
   const org = await createOrganization({ "again.example": 1 });
   await scan(org);
-  const ids = (await listAll(org)).addresses.map(({ id }) => id);
+  const ids = idsOf((await listAll(org)).addresses);
   answer("again.example", { user2: ["Alpha"] });
   await scan(org);
   await ignore(org, ids, true, administrator);
@@ -191,7 +190,7 @@ test("addresses are watched even if they stay on the list until the next scan", 
   answer("busy.example", { user1: ["Alpha"], user2: ["Alpha"] });
   const org = await createOrganization({ "busy.example": 1 });
   await scan(org);
-  const ids = (await listAll(org)).addresses.map(({ id }) => id);
+  const ids = idsOf((await listAll(org)).addresses);
   // The first request finds the addresses, the second and third take them off.
   const undo = dieAt(3, "before");
   expect(await watch(org, ids, administrator)).toEqual({ addedCount: 2, disabledCount: 0 });
@@ -261,37 +260,21 @@ test("sub-addresses of a monitored or erased address are never unwatched", async
 });
 
 test("what nobody could watch is left out", async () => {
-  const org = await createOrganization({ "odd.example": 1 });
-  answer("odd.example", {});
-  const [domain] = await domains.list(org);
+  const { org, write } = await createClaimed("odd.example");
   const aliases = ["a b", "", "a=b", "é", "x".repeat(300), "__proto__", "constructor", "+x", "ok"];
-  const breachNames = new Map(aliases.map((alias) => [alias, ["Alpha"]]));
-  const breachIds = await catalog.idsFor(["Alpha"]);
-  const claimed = await claim(org, domain as domains.Domain);
-  await compareAll(org, [{ domain: claimed, breachNames }], { watched: new Map(), breachIds });
+  await write(new Map(aliases.map((alias) => [alias, ["Alpha"]])));
   const listed = (await listAll(org)).addresses.map(({ email }) => email.split("@")[0]);
   expect(listed.sort()).toEqual(["+x", "__proto__", "constructor", "ok"]);
 });
 
 test("an answer of an earlier planner changes nothing", async () => {
-  answer("late.example", {});
-  const org = await createOrganization({ "late.example": 1 });
-  const [domain] = await domains.list(org);
-  const claimed = await claim(org, domain as domains.Domain);
-  const breachIds = await catalog.idsFor(["Alpha"]);
-  const breachNames = new Map([["user1", ["Alpha"]]]);
-  const late = { domain: { ...claimed, planAt: "2020-01-01T00:00:00.000Z" }, breachNames };
-  await compareAll(org, [late], { watched: new Map(), breachIds });
+  const { org, write } = await createClaimed("late.example");
+  await write(new Map([["user1", ["Alpha"]]]), { planAt: "2020-01-01T00:00:00.000Z" });
   expect(await countOpen(org)).toBe(0);
 });
 
 test("an address ignored while an answer is saved stays ignored; none is listed twice", async () => {
-  const org = await createOrganization({ "twice.example": 1 });
-  const [domain] = await domains.list(org);
-  const claimed = await claim(org, domain as domains.Domain);
-  const breachIds = await catalog.idsFor(["Alpha", "Beta"]);
-  const write = (breachNames: Map<string, string[]>) =>
-    compareAll(org, [{ domain: claimed, breachNames }], { watched: new Map(), breachIds });
+  const { org, write } = await createClaimed("twice.example");
   await write(new Map([["changed", ["Alpha"]]]));
   const [changed] = (await listAll(org)).addresses;
   // So many that whole transactions are about a second block of the list.
