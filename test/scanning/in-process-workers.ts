@@ -230,3 +230,11 @@ export const onTableRequest = (
     },
   };
 };
+
+/** Lets this many further transactions through, and dies just before or after the next one. */
+export const dieAfter = (more: number, when: "before" | "after" = "before"): void => {
+  onTableRequest("TransactItems", more === 0 ? when : "before", async () => {
+    if (more === 0) throw new Error("The function died");
+    dieAfter(more - 1, when);
+  });
+};

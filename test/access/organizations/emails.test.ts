@@ -11,6 +11,7 @@ import * as emails from "../../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import {
   createOrganization,
+  dieAfter,
   onTableRequest,
   readScan,
   runChecks,
@@ -51,13 +52,6 @@ describe("removing an e-mail with many findings", () => {
 
   test("succeeds and hides it once its row is gone; a sweep deletes the findings left", async () => {
     const { org, id } = await create();
-    const die = async () => {
-      throw new Error("The function died");
-    };
-    /** Lets `more` further transactions through and throws before the next one. */
-    const dieAfter = (more: number): void => {
-      onTableRequest("TransactItems", "before", async () => (more === 0 ? die() : dieAfter(more - 1)));
-    };
     dieAfter(2);
     await removals.remove(org, id, administrator);
     expect((await emailList.list(org, { limit: 10, offset: 0 })).total).toBe(1);

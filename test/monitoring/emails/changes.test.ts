@@ -5,18 +5,11 @@ import { activeCount } from "../../../shared/access/billing/billing.ts";
 import { removeMany } from "../../../shared/findings/email-removal.ts";
 import { changeMany } from "../../../shared/monitoring/emails/changes.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
-import { createOrganization, onTableRequest, useWorkers } from "../../scanning/in-process-workers.ts";
+import { createOrganization, dieAfter, useWorkers } from "../../scanning/in-process-workers.ts";
 
 useWorkers();
 
 const count = 100;
-/** Lets this many further transactions through, and fails `when` the next one is sent. */
-const dieAfter = (more: number, when: "before" | "after"): void => {
-  onTableRequest("TransactItems", more === 0 ? when : "before", async () => {
-    if (more === 0) throw new Error("The function died");
-    dieAfter(more - 1, when);
-  });
-};
 const page = { limit: 100, offset: 0 };
 const summaries = async (org: number, action: string) =>
   (await log.list(org, { limit: 100, offset: 0 }, new Date())).activity
