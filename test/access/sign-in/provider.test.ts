@@ -66,6 +66,13 @@ const signIn = async () => {
   const { url, secret } = await begin();
   return identify(await provider.visit(url), secret);
 };
+/** What the provider answers at a path instead of its answer. */
+const answer = (path: RegExp, body: string, type = "application/json", status = 200): void => {
+  provider.answer = {
+    path,
+    by: (_, response) => response.writeHead(status, { "content-type": type }).end(body),
+  };
+};
 const refusal = (name: string) => expect.objectContaining({ name: "Refusal", refusal: name });
 const refused = (name: string, act: Promise<unknown>) => expect(act).rejects.toEqual(refusal(name));
 
@@ -197,13 +204,7 @@ describe("an answer that is not for this attempt", () => {
   });
 
   test("UserInfo of somebody else", async () => {
-    provider.answer = {
-      path: /^\/me$/,
-      by: (_, response) => {
-        response.setHeader("Content-Type", "application/json");
-        response.end(JSON.stringify({ sub: "somebody-else", ...ada }));
-      },
-    };
+    answer(/^\/me$/, JSON.stringify({ sub: "somebody-else", ...ada }));
     await refused("providerMalformed", signIn());
   });
 });
@@ -227,13 +228,7 @@ describe("a provider that does not work", () => {
   const paths = ["/.well-known/openid-configuration", "/token", "/jwks", "/me"];
 
   test.each(paths)("answers %s with HTML", async (path) => {
-    provider.answer = {
-      path: new RegExp(`^${path}$`),
-      by: (_, response) => {
-        response.setHeader("Content-Type", "text/html");
-        response.end(html);
-      },
-    };
+    answer(new RegExp(`^${path}$`), html, "text/html");
     await refused("providerMalformed", signIn());
     expect(lines.join("\n")).not.toContain("Maintenance");
   });
@@ -244,19 +239,15 @@ describe("a provider that does not work", () => {
   });
 
   test("answers 503, 429, a redirect, or without an end", async () => {
-    const answering = (status: number, headers: Record<string, string> = {}, body = "{}") => {
-      provider.answer = {
-        path: /^\/token$/,
-        by: (_, response) => response.writeHead(status, headers).end(body),
-      };
-    };
-    answering(503);
-    await refused("providerUnavailable", signIn());
-    answering(429);
-    await refused("providerUnavailable", signIn());
-    answering(302, { location: "https://elsewhere.example/" });
+    const path = /^\/token$/;
+    for (const status of [503, 429]) {
+      answer(path, "{}", "text/plain", status);
+      await refused("providerUnavailable", signIn());
+    }
+    const location = "https://elsewhere.example/";
+    provider.answer = { path, by: (_, response) => response.writeHead(302, { location }).end("{}") };
     await refused("providerMalformed", signIn());
-    answering(200, { "content-type": "application/json" }, " ".repeat(1_100_000));
+    answer(path, " ".repeat(1_100_000));
     await refused("providerMalformed", signIn());
   });
 
@@ -283,23 +274,14 @@ describe("a provider that does not work", () => {
   });
 
   test("calls itself by another name, or has its page elsewhere than on the web", async () => {
-    const telling = (changed: object) => {
-      provider.answer = {
-        path: /well-known/,
-        by: (_, response) => {
-          response.setHeader("Content-Type", "application/json");
-          const known = { issuer: provider.issuer, authorization_endpoint: `${provider.issuer}/auth` };
-          response.end(JSON.stringify({ ...known, ...changed }));
-        },
-      };
-    };
+    const known = { issuer: provider.issuer, authorization_endpoint: `${provider.issuer}/auth` };
     for (const changed of [
       { issuer: "https://login.example/{tenantid}/v2.0" },
       { issuer: "none" },
       { authorization_endpoint: "javascript:alert(1)" },
       { authorization_endpoint: undefined },
     ]) {
-      telling(changed);
+      answer(/well-known/, JSON.stringify({ ...known, ...changed }));
       vi.resetModules();
       await refused("providerMalformed", begin());
     }
