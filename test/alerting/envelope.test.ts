@@ -29,15 +29,25 @@ describe("envelope", () => {
     const text = envelope({ type: "breach", data: { breaches: [more] }, id: 41, at });
     expect(text).not.toContain("person@acme.example");
   });
+
+  test("throws on data of another type, and on an empty list of breaches", () => {
+    const wrong = { ...events[2], type: "breach" } as Event;
+    expect(() => envelope({ ...wrong, id: 41, at })).toThrow();
+    expect(() => envelope({ type: "breach", data: { breaches: [] }, id: 41, at })).toThrow();
+  });
 });
 
 describe("urlPreview", () => {
   test.each([
+    ["https://hooks.acme.io", "https://hooks.acme.io"],
     ["https://hooks.acme.io/", "https://hooks.acme.io"],
     ["https://hooks.acme.io/?token=s3cret", "https://hooks.acme.io"],
+    ["https://hooks.acme.io?token=s3cret", "https://hooks.acme.io"],
+    ["https://hooks.acme.io/#s3cret", "https://hooks.acme.io"],
     ["https://hooks.acme.io/s3cret", "https://hooks.acme.io/..."],
     ["https://hooks.acme.io//", "https://hooks.acme.io/..."],
     ["HTTPS://Hooks.Acme.io:8443/a/b?c", "https://hooks.acme.io:8443/..."],
+    ["https://hooks.acme.io:443/a", "https://hooks.acme.io/..."],
     ["https://[2606:4700::1]:8443/a", "https://[2606:4700::1]:8443/..."],
   ])("%s → %s", (url, preview) => expect(urlPreview(url)).toBe(preview));
 

@@ -134,6 +134,26 @@ describe("signing in", () => {
     }
   });
 
+  test("a user of several organizations chooses one with the link of the refusal", async () => {
+    const [first, second] = [await createOrg("First"), await createOrg("Second")];
+    for (const org of [first, second]) await createUser(org, "several@users.example");
+    const { browser, reply } = await signIn("several@users.example");
+    const { token } = reply.body;
+    expectRefusal(reply, 409, /choose one/, {
+      code: "choose_organization",
+      token,
+      organizations: [
+        { id: first, name: "First" },
+        { id: second, name: "Second" },
+      ],
+    } as object);
+    const chosen = { token, organizationId: second };
+    expect((await browser.ask("POST", "/sign-in/sessions", chosen)).body).toMatchObject({
+      organization: { id: second },
+    });
+    expect((await browser.ask("POST", "/sign-in/sessions", chosen)).status).toBe(401);
+  });
+
   test("whoever refuses, or has no verified address, or is nobody's user is told so", async () => {
     const browser = openBrowser();
     provider.person = undefined;

@@ -3,9 +3,11 @@ import { describe, expect, test } from "vitest";
 import { handler as authorize } from "../../../functions/authorize/handler.ts";
 import { authenticate, authenticateDashboard } from "../../../shared/access/api/authenticate.ts";
 import { fromContext } from "../../../shared/access/api/principal.ts";
-import { hashOf } from "../../../shared/access/keys/secret.ts";
+import { hashOf, mintSession } from "../../../shared/access/keys/secret.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { passWhatIsWaitedFor } from "../../monitoring/hibp/virtual-time.ts";
@@ -111,6 +113,23 @@ describe("the use of a session", () => {
     restore();
     expect(failures).toBe(1);
   });
+});
+
+test("a cookie that names another user than its session's is none", async () => {
+  const { org, user, value } = await create();
+  const other = await createUser(org, "alan@acme.example");
+  const forged = mintSession(org, other.id).slice(0, 16) + value.slice(16);
+  expect(await authenticate(eventWith(forged))).toMatchObject({ refusal: "unauthenticated" });
+  expect(await table.get(keys.session(org, user.id, hashOf(value)))).toBeDefined();
+});
+
+test("the dashboard gets the role and the session as of each request", async () => {
+  const { org, user, id, use } = await create();
+  await createUser(org, "boss@acme.example");
+  const dashboard = () => use(1000, authenticateDashboard as typeof authenticate);
+  expect(await dashboard()).toMatchObject({ session: { id, role: "admin" } });
+  await users.change(org, user.id, { role: "member" }, { type: "system", id: null, label: "Test" });
+  expect(await dashboard()).toMatchObject({ session: { id, role: "member" } });
 });
 
 test("the endpoint answers for a table that stays busy, with 503 and a time", async () => {

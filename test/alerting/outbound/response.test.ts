@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, RequestListener } from "node:http";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { startReceiver } from "../../../local/harness/receiver.ts";
 import { type AttemptResult, post } from "../../../shared/alerting/senders/outbound.ts";
@@ -121,6 +122,16 @@ describe("the status of a response decides:", () => {
     expect(written).toBeLessThan(16 * 1024 * 1024);
   });
 
+  test("a compressed body is not decompressed", async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, "a"));
+    const receiver = await receive({
+      respond: (_request, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb),
+    });
+    const { result, response } = await send(receiver.origin);
+    expect(result).toEqual({ status: 200 });
+    expect(response?.body).not.toContain("aaa");
+  });
+
   test("a 2xx that is reset after its headers is delivered", async () => {
     const { origin } = await listen((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc");
@@ -140,7 +151,14 @@ describe("the status of a response decides:", () => {
       "\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n",
     ],
     ["lines that end without CR", "\ncontent-length: 2\n\nok"],
+    ["a last line that ends without CR", "\r\nx: y\n\nok"],
+    ["the same length twice", "\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\nok"],
+    ["two lengths", "\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok"],
+    ["a negative length", "\r\ncontent-length: -1\r\n\r\n"],
+    ["a space before a colon", "\r\nx : y\r\n\r\nok"],
     ["a header without a colon", "\r\ngarbage\r\n\r\nok"],
+    ["a folded header", "\r\nx: a\r\n b\r\n\r\nok"],
+    ["a control character", "\r\nx: \u0001\r\n\r\nok"],
     ["a broken chunk", "\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"],
   ];
   test.each(malformed)("a response with %s is judged by its status", async (_name, rest) => {
