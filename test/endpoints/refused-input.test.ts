@@ -13,9 +13,11 @@ const importPlan = {
 };
 const [row] = importPlan.emails;
 const many = {
-  ids: [[], ["1"], [0], Array(1001).fill(1)],
+  ids: [["1"], [0]],
+  "ids: must not be empty": [[]],
+  "ids: must have at most 1000": [Array(1001).fill(1)],
   filter: [null, [], { breachID: 1 }, { acknowledged: false, scan: 1 }],
-  "filter.ids": [[]],
+  "filter.ids: must not be empty": [[]],
   "filter.acknowledged": ["false"],
   "filter.breachId": [1.5],
   "filter.severity": [["worst"], [], Array(5).fill("low")],
@@ -24,7 +26,7 @@ const many = {
   dryRun: [1],
 };
 
-/** Routes of the API, a body that is valid, and values that are refused in each of its fields. */
+/** Routes of the API, a body that is valid, and values that are refused in each of its fields: by its name, or how the error begins. */
 const bodies: readonly [route: string, body: object, refused: Record<string, readonly unknown[]>][] = [
   [
     "POST /emails",
@@ -79,8 +81,8 @@ const bodies: readonly [route: string, body: object, refused: Record<string, rea
     {
       config: [undefined, [url]],
       "config.url": [undefined, "", [url]],
-      "config.secret": [
-        ...[7, null, "x".repeat(1025), "\ud800", "line\n"],
+      "config.secret": [7, null, "x".repeat(1025), "\ud800", "line\n"],
+      "config.secret: must be the base64 of at least 16 bytes": [
         ...["whsec_", "whsec_no base64 of any", `whsec_${btoa("x".repeat(15))}`],
       ],
       isEnabled: ["true"],
@@ -95,7 +97,9 @@ const bodies: readonly [route: string, body: object, refused: Record<string, rea
     {
       "config.recipients": [undefined, "a@a.example", [], Array(21).fill("a@acme.example")],
       "config.recipients.0": ["acme.example", "a@a.example\r\nBcc: b@a.example"],
-      "config.recipients.1": ["a@localhost", "a..b@a.example", ".a@a.example", "a.@a.example", "a@10.0.0.1"],
+      "config.recipients.1: must be an e-mail address of a public domain": [
+        ...["a@localhost", "a..b@a.example", ".a@a.example", "a.@a.example", "a@10.0.0.1"],
+      ],
     },
   ],
   [
@@ -120,7 +124,7 @@ const bodies: readonly [route: string, body: object, refused: Record<string, rea
       grouping: [undefined, "month"],
       sensitive: [undefined, "silent"],
       tellOwners: [undefined, "yes"],
-      minSeverty: ["high"],
+      "minSeverty: is an unknown field": ["high"],
     },
   ],
 ];
@@ -258,9 +262,10 @@ const expectRefused = async (
 };
 
 const fields = bodies.flatMap(([route, body, refused]) =>
-  Object.entries(refused).map(([field, values]) => [route, field, values, body] as const),
+  Object.entries(refused).map(([error, values]) => [route, error, values, body] as const),
 );
-test.each(fields)("%s with a wrong %s", async (route, field, values, body) => {
+test.each(fields)("%s refuses %s", async (route, error, values, body) => {
+  const [field = ""] = error.split(":");
   for (const value of values) {
     const changed = structuredClone(body) as Record<string, unknown>;
     const names = field.split(".");
@@ -271,7 +276,7 @@ test.each(fields)("%s with a wrong %s", async (route, field, values, body) => {
       parent = parent[name] as typeof parent;
     }
     parent[last] = value;
-    await expectRefused(routes, route, RegExp(`^${field.replaceAll(".", "\\.")}`), { body: changed });
+    await expectRefused(routes, route, RegExp(`^${error.replaceAll(".", "\\.")}`), { body: changed });
   }
 });
 

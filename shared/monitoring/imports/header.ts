@@ -127,6 +127,7 @@ const isTitle = (cells: readonly string[]): boolean => {
   const [first = "", ...more] = filled(cells);
   if (!cells.some(isAddressLike) || more.length > 1) return false;
   if (/^\s*#|\bby\b/i.test(first)) return true;
+  // Starting at every letter of a word, and not only at its first, would take quadratic time.
   return more.length === 0 && !/[<>]/.test(first) && /(?<!\p{L})(\p{L}+\s+){3}/u.test(first);
 };
 
