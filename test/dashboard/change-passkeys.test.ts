@@ -23,6 +23,32 @@ const newPasskey = () => createPasskey(ownOrigin());
 const used = /used already or took too long/;
 
 describe("200", () => {
+  test("the options ask for a passkey of this host that proves who uses it", async () => {
+    const user = await newUser();
+    const first = await addPasskey(user.dashboard);
+    const { status, body } = await user.dashboard.patch("/sessions", { action: "begin" });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      success: true,
+      options: {
+        challenge: expect.stringMatching(/^[\w-]{43}$/),
+        rp: { name: "Breach Monitor", id: new URL(ownOrigin()).hostname },
+        user: { id: expect.any(String), name: `${user.email} (Acme)`, displayName: "" },
+        pubKeyCredParams: [-8, -7, -257].map((alg) => ({ alg, type: "public-key" })),
+        timeout: 300_000,
+        attestation: "none",
+        excludeCredentials: [{ id: first.id, type: "public-key" }],
+        authenticatorSelection: {
+          residentKey: "required",
+          requireResidentKey: true,
+          userVerification: "required",
+        },
+        extensions: { credProps: true },
+        hints: [],
+      },
+    });
+  });
+
   test("a passkey is listed with its browser, newest first, for its user only", async () => {
     const { org, cookie, ...user } = await newUser();
     const other = await signedIn(org);

@@ -110,6 +110,8 @@ describe("GET /breaches", () => {
       [`q=${encodeURIComponent(part.toUpperCase())}`, (breach) => has(breach, part)],
       ["q=.example", (breach) => has(breach, ".example")],
       ["q=nothing-has-this", () => false],
+      ["q=%25", (breach) => has(breach, "%")],
+      ["q=_", (breach) => has(breach, "_")],
       ["q=*", (breach) => has(breach, "*")],
       ["severity=high,high", ({ severity }) => severity === "high"],
       [

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { organizationLimits } from "../../shared/contract/limits.ts";
+import { addEmail } from "../endpoints/emails.ts";
 import { presetCount, subjects } from "../endpoints/limit-window.ts";
 import { expectRefusal, timestamp, unknownId } from "../endpoints/reply.ts";
 import { writeAddresses } from "../service/addresses-file.ts";
@@ -132,30 +133,49 @@ test("ignored addresses stay so, and nothing else is kept of them, until taken b
   ]);
 });
 
-test("watching adds them as an import does, within the seats; a scan makes findings", async () => {
-  const { id: org, list, idOf, post, api, logged } = await scanned({ "seat-allowance": "2" });
-  const ids = [await idOf("ada"), await idOf("alan")];
-  const quote = { newSeatsCount: 2, newActiveCount: 2 };
-  // A dry run says what it costs, also where the limit is used up.
-  const { importCommits } = organizationLimits;
-  const counted = subjects.organization(org, "importCommits");
-  await presetCount(counted, importCommits, 3600);
-  expect((await post("watch", { ids })).status).toBe(429);
-  expect(await post("watch", { ids, dryRun: true })).toMatchObject({ status: 200, body: { quote } });
-  await presetCount(counted, -importCommits, 3600);
-  expect((await api.get("/emails")).body.total).toBe(1);
-  expect((await list()).total).toBe(12);
-  expect(await post("watch", { ids: [...ids, ...ids] })).toMatchObject({
-    status: 201,
-    body: { addedCount: 2, disabledCount: 1 },
+describe("watching", () => {
+  test("adds them as an import does, and the next scan makes their findings", async () => {
+    const { id: org, list, idOf, post, api, domainId, logged } = await scanned();
+    const ids = [await idOf("ada"), await idOf("alan")];
+    const quote = { newSeatsCount: 3, newActiveCount: 3 };
+    // A dry run says what it costs, also where the limit is used up.
+    const { importCommits } = organizationLimits;
+    const counted = subjects.organization(org, "importCommits");
+    await presetCount(counted, importCommits, 3600);
+    expect((await post("watch", { ids })).status).toBe(429);
+    expect(await post("watch", { ids, dryRun: true })).toMatchObject({ status: 200, body: { quote } });
+    await presetCount(counted, -importCommits, 3600);
+    expect((await api.get("/emails")).body.total).toBe(1);
+    expect((await list()).total).toBe(12);
+    expect(await post("watch", { ids: [...ids, ...ids] })).toMatchObject({
+      status: 201,
+      body: { addedCount: 2, disabledCount: 0 },
+    });
+    expect(await list()).toMatchObject({ total: 10, unwatched: 10 });
+    expect(await logged()).toContain("emails.imported: Imported 2 addresses");
+    expect((await scan(api)).newBreachesFound).toBe(4);
+    expect((await list()).total).toBe(10);
+    // Again, as a client does that got no reply.
+    expect((await post("watch", { ids })).body).toEqual({ addedCount: 0, disabledCount: 0 });
+
+    // What is watched meanwhile is left out, whoever is faster.
+    const others = [await idOf("edsger"), await idOf("grace"), await idOf("hedy")];
+    await addEmail(api, domainId, "edsger@demo.example");
+    const replies = await Promise.all(
+      [others, others.toReversed()].map((some) => post("watch", { ids: some })),
+    );
+    expect(replies.map(({ status }) => status)).toEqual([201, 201]);
+    expect(replies.reduce((sum, { body }) => sum + Number(body.addedCount), 0)).toBe(2);
+    expect((await list()).total).toBe(7);
+    expect((await api.get("/emails")).body.total).toBe(6);
+    expect(await admin("check", { org })).toMatchObject({ differences: [] });
   });
-  expect(await list()).toMatchObject({ total: 10, unwatched: 10 });
-  expect(await logged()).toContain(
-    "emails.imported: Imported 2 addresses, 1 of them disabled beyond the seat allowance",
-  );
-  expect((await scan(api)).newBreachesFound).toBe(3);
-  expect((await list()).total).toBe(10);
-  // Again, as a client does that got no reply.
-  expect((await post("watch", { ids })).body).toEqual({ addedCount: 0, disabledCount: 0 });
-  expect(await admin("check", { org })).toMatchObject({ differences: [] });
+
+  test("goes as far as there are seats, and adds the others disabled", async () => {
+    const { list, post, api } = await scanned({ "seat-allowance": "3" });
+    const ids = (await list()).addresses.map(({ id }) => id);
+    expect((await post("watch", { ids })).body).toEqual({ addedCount: 12, disabledCount: 10 });
+    expect((await api.get("/emails?isActive=true")).body.total).toBe(3);
+    expect(await list()).toMatchObject({ total: 0, unwatched: 0 });
+  });
 });

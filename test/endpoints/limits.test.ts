@@ -12,7 +12,7 @@ import { createChannel } from "../service/alert-channels.ts";
 import { createClient, type Reply } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { inOneWindow, presetCount, subjects } from "./limit-window.ts";
-import { countStatuses, expectRefusal } from "./reply.ts";
+import { countStatuses, expectRefusal, unknownId } from "./reply.ts";
 
 const times = <T>(count: number, act: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => act(index));
@@ -84,6 +84,31 @@ test("a session has no limit of its own: what it asks of the dashboard does not 
 
 // access.test.ts has the other limits of an organization, order.test.ts that wrong input does not count.
 describe("an organization", () => {
+  test("POST and DELETE /emails share 60 an hour across keys; 404 counts, 400 does not", () =>
+    inOneWindow(3600, async () => {
+      const { id: org, api, domainId } = await createOrganization();
+      const second = await admin("key create", { org, label: "Second" });
+      const other = createClient({ authorization: `Bearer ${second.key}` });
+      const invalid = await Promise.all([
+        ...times(3, () => api.post("/emails", { email: "not an address", domainId })),
+        ...times(3, () => api.post("/emails", { email: "ada@other.example", domainId })),
+        ...times(3, () => api.delete("/emails?id=x")),
+        ...times(3, () => api.request("POST", "/emails", { raw: "{" })),
+      ]);
+      expect(countStatuses(invalid)).toEqual({ 400: 12 });
+      await presetCount(subjects.organization(org, "emailAddsAndRemovals"), 50, 3600);
+      const replies = await Promise.all([
+        ...times(8, () => api.post("/emails", { email: "ada@demo.example", domainId: unknownId })),
+        ...times(8, () => other.delete(`/emails?id=${unknownId}`)),
+      ]);
+      expect(countStatuses(replies)).toEqual({ 404: 10, 429: 6 });
+      expectLimited(replies, /hourly limit/, 3600);
+      // Beyond the limit invalid input is still 400, and other requests are unaffected.
+      expect((await other.delete("/emails?id=x")).status).toBe(400);
+      expect((await other.patch(`/emails/${unknownId}`, { isActive: true })).status).toBe(404);
+      expect((await other.get("/emails")).status).toBe(200);
+    }));
+
   test("POST and PATCH /alert-configs share 60 writes an hour that resolve a hostname", () =>
     inOneWindow(3600, async () => {
       const { id: org, api } = await createOrganization();

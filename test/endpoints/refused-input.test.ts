@@ -129,8 +129,8 @@ const bodies: readonly [route: string, body: object, refused: Record<string, rea
   ],
 ];
 
-/** Routes of the API, the parameter of the query that the error names, and queries. */
-const queries: readonly [route: string, name: string, refused: readonly string[]][] = [
+/** Routes of the API, how the error begins, which is the name of the parameter, and queries. */
+const queries: readonly [route: string, error: string, refused: readonly string[]][] = [
   ["GET /emails", "isActive", ["isActive=TRUE", "isActive=1", "isActive=", "isActive=true&isActive=true"]],
   ["GET /emails", "domainId", ["domainId=demo.example", "domainId=0"]],
   ["GET /emails", "teamId", ["teamId=null", "teamId=-1"]],
@@ -147,8 +147,8 @@ const queries: readonly [route: string, name: string, refused: readonly string[]
     "category",
     ["category=billing", "category=", "category=Alerts", "category=alerts,teams"],
   ],
-  ["GET /feed", "limit", ["limit=0", "limit=1001", "limit=x"]],
-  ["GET /feed", "format", ["format=cef"]],
+  ["GET /feed", "limit must be", ["limit=0", "limit=1001", "limit=x"]],
+  ["GET /feed", "format must be native or ocsf", ["format=cef"]],
   ["GET /alert-configs", "include", ["include=everything"]],
 ];
 
@@ -280,8 +280,8 @@ test.each(fields)("%s refuses %s", async (route, error, values, body) => {
   }
 });
 
-test.each(queries)("%s with a wrong %s", async (route, name, refused) => {
-  for (const query of refused) await expectRefused(routes, route, RegExp(`^${name}`), { query });
+test.each(queries)("%s refuses %s", async (route, error, refused) => {
+  for (const query of refused) await expectRefused(routes, route, RegExp(`^${error}`), { query });
 });
 
 test.each(["acknowledgements", "reopenings"])(

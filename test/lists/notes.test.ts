@@ -215,6 +215,15 @@ test.each([
   expect(await page(org, { limit: 100, offset: 1 })).toMatchObject({ ids: now.slice(1), blocksRead: 0 });
 });
 
+test("lost notes cost read units, until their blocks are noted again", async () => {
+  const { org, disabledIds } = await spreadAndNoted();
+  for (const id of disabledIds) await table.remove(keys.notes(org, "EMAIL", rowOfBlock(blockOf(id))));
+  const ids = disabledIds.toReversed().slice(4, 54);
+  expect(await page(org, { offset: 4 })).toMatchObject({ ids, blocksRead: 50 });
+  await refresh(org, "EMAIL");
+  expect(await page(org, { offset: 4 })).toMatchObject({ ids, blocksRead: 0 });
+});
+
 test("a block without rare members keeps no note", async () => {
   const { org, disabledIds, activeIds } = await spreadAndNoted();
   await transact(

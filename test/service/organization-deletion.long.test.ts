@@ -50,27 +50,37 @@ afterAll(async () => {
 const run = (command: string, flags: Record<string, string | number>) =>
   admin(command, flags, service.apiUrl);
 
-type Tenant = { org: number; api: Client; browser: Client };
+type Everything = { org: number; api: Client; browser: Client };
 
-/** Creates an organization whose texts all contain `name`. deletion.test.ts has rows of every kind. */
-const createWithFindings = async (name: string): Promise<Tenant> => {
+/** Creates an organization that has rows of every kind; all of its texts contain `name`. */
+const createWithEverything = async (name: string): Promise<Everything> => {
   const { id: org } = await run("org create", { name, "scan-every": "week" });
   const { id: covered } = await run("domain add", { org, name: "covered.example", verified: "" });
   await run("domain add", { org, name: `${name}.example`, verified: "" });
+  const { id: teamId } = await run("team create", { org, name: `${name} team` });
   const user = await run("user create", { org, email: `user@${name}.example` });
   const { cookie } = await run("session create", { org, user: user.id });
+  const { id: formerKey } = await run("key create", { org, label: `${name} former key` });
+  await run("key revoke", { org, key: formerKey });
+  const former = await run("user create", { org, email: `former@${name}.example` });
+  await run("user remove", { org, user: former.id });
   const { key } = await run("key create", { org, label: `${name} key` });
   const api = createClient({ authorization: `Bearer ${key}` }, service.apiUrl);
   const origin = new URL(service.apiUrl).origin;
   const browser = createClient({ cookie: String(cookie), origin }, service.apiUrl);
 
   const url = `${inject("receiverUrl")}/deletion-${name}-${org}`;
-  const config = { url, secret: `${name} secret` };
-  await api.post("/alert-configs", { channel: "webhook", config, notifyOnScanComplete: true });
+  const every = { notifyOnScanComplete: true };
+  await api.post("/alert-configs", { channel: "webhook", config: { url, secret: name }, ...every });
+  await api.post("/alert-configs", { channel: "slack", config: { webhookUrl: url }, ...every });
+  const recipients = [`alerts@${name}.example`];
+  const email = await api.post("/alert-configs", { channel: "email", config: { recipients } });
+  await api.delete(`/alert-configs/${email.body.id}`);
+
   for (const alias of ["one", "two", "three"]) {
     const address = `${name}-${alias}@covered.example`;
     hibp.accounts[address] = ["Alpha", "Beta"];
-    const body = { email: address, domainId: covered, ownerName: `${name} owner` };
+    const body = { email: address, domainId: covered, teamId, ownerName: `${name} owner` };
     expect((await api.post("/emails", body)).status).toBe(201);
   }
   expect(await scan(api)).toMatchObject({ status: "completed", newBreachesFound: 6 });
@@ -108,13 +118,16 @@ const hasSchedule = (org: number): Promise<boolean> =>
       },
     );
 
-const statuses = async ({ api, browser }: Tenant): Promise<number[]> =>
+const statuses = async ({ api, browser }: Everything): Promise<number[]> =>
   (await Promise.all([api.get("/emails"), browser.get("/emails"), api.post("/scans")])).map(
     ({ status }) => status,
   );
 
 test("a deletion ends access and scan at once, and deletes all of it even if cut off", async () => {
-  const [deleted, other] = await Promise.all([createWithFindings("departed"), createWithFindings("kept")]);
+  const [deleted, other] = await Promise.all([
+    createWithEverything("departed"),
+    createWithEverything("kept"),
+  ]);
   const { org } = deleted;
   expect(await Promise.all([org, other.org].map(hasSchedule))).toEqual([true, true]);
 
@@ -187,7 +200,7 @@ test("a deletion ends access and scan at once, and deletes all of it even if cut
 
   expect((await other.api.get("/breaches")).body).toMatchObject({ total: 4, unacknowledged: 3 });
   expect((await other.api.get("/emails")).body.total).toBe(2);
-  expect((await other.api.get("/alert-configs")).body.configs).toHaveLength(1);
+  expect((await other.api.get("/alert-configs")).body.configs).toHaveLength(2);
 
   // The id is not used again.
   expect((await run("org create", { name: "New", "scan-every": "never" })).id).toBeGreaterThan(

@@ -253,11 +253,15 @@ describe("a sync", () => {
     expect(await catalog.sync()).toEqual(nothing);
   });
 
-  test("takes an empty list as a baseline", async () => {
+  test("takes an empty list as a baseline, and a breach that comes back as no news", async () => {
     list = [];
     expect(await catalog.sync()).toEqual({ ...nothing, isBaseline: true });
     list = [breach("A")];
     expect(await catalog.sync()).toEqual({ ...nothing, added: [await idOf("A")] });
+    list = [];
+    expect(await catalog.sync()).toEqual(nothing);
+    list = [breach("A")];
+    expect(await catalog.sync()).toEqual(nothing);
   });
 
   test("does not record an older answer over a newer one", async () => {
