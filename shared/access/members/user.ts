@@ -8,7 +8,7 @@ import * as activity from "../activity/activity.ts";
 import type { Actor } from "../activity/actor.ts";
 import type { Member, Role } from "../organizations/organization-schema.ts";
 import * as session from "../sessions/session.ts";
-import { notRemoved } from "./membership.ts";
+import { notJoined, notRemoved } from "./membership.ts";
 
 /** The row of a removed user stays, so that the activity log still tells a removed user from a stranger. */
 export type User = {
@@ -140,7 +140,7 @@ export const inviteAgain = (
       {
         update: keys.user(org, id),
         set: { invitedAt },
-        if: allOf(notRemoved, condition("attribute_not_exists(#joinedAt)")),
+        if: allOf(notRemoved, notJoined),
       },
       invitation(user),
       ...activity.writes(org, slot, {

@@ -7,6 +7,7 @@ import { keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { hashOf, mintLinkToken } from "../keys/secret.ts";
+import { notJoined } from "../members/membership.ts";
 import type { User } from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { Visit } from "../sessions/browser.ts";
@@ -26,20 +27,23 @@ export type Bearer = { email: string; organizationId?: number; userId?: number }
  */
 export type Voucher = "operator" | "provider";
 
-type Link = Bearer & { createdAt: string; expiresAt: number; by?: Voucher };
+/** `isInvitation`: the link ends with the user's first sign-in, by whatever way. */
+type NewLink = Bearer & { by?: Voucher; isInvitation?: true };
+
+type Link = NewLink & { createdAt: string; expiresAt: number };
 
 /** The address of the page that redeems a link. The fragment is in no log of a server and in no Referer. */
 export const urlOf = (dashboardUrl: string, token: string): string => `${dashboardUrl}/sign-in#${token}`;
 
 /** Creates a link. Only the hash of `token` is stored, so the caller must show `token` now. */
 export const create = async (
-  bearer: Bearer & { by?: Voucher },
+  given: NewLink,
   lifetimeSeconds: number,
 ): Promise<{ token: string; expiresAt: string }> => {
   const token = mintLinkToken();
   const now = new Date();
   const expiresAt = Math.floor(now.getTime() / 1000) + lifetimeSeconds;
-  const link: Link = { ...bearer, createdAt: now.toISOString(), [timeToLive]: expiresAt };
+  const link: Link = { ...given, createdAt: now.toISOString(), [timeToLive]: expiresAt };
   await table.transact([{ put: { ...keys.signInLink(hashOf(token)), ...link }, if: absent }]);
   return { token, expiresAt: new Date(expiresAt * 1000).toISOString() };
 };
@@ -108,8 +112,9 @@ export const redeem = async (
   const all = await membershipsOf(link);
   const open = link.by === undefined ? all.filter((each) => !needsVoucher(each)) : all;
   const membership = choose(open, organizationId);
-  const signedIn = await enter(membership, [{ delete: key, if: unexpired(now) }], visit);
-  // Somebody else was faster, or the user has just been removed.
+  const change = link.isInvitation ? { if: notJoined } : {};
+  const signedIn = await enter(membership, [{ delete: key, if: unexpired(now) }], { ...visit, change });
+  // Somebody else was faster, the user has just been removed, or another invitation was redeemed.
   if (signedIn === undefined) throw new Refusal("invalidLink");
   return signedIn;
 };

@@ -52,8 +52,10 @@ const bearerOf = ({ email, organizationId, userId }: links.Bearer): links.Bearer
 const compose = async (mail: Mail, bearer: links.Bearer, membership: links.Membership) => {
   const { name: organizationName } = membership.organization;
   const dashboard = process.env.DASHBOARD_URL ?? "";
-  const newLink = async (kind: keyof typeof links.lifetimes): Promise<string> =>
-    links.urlOf(dashboard, (await links.create(bearer, links.lifetimes[kind])).token);
+  const newLink = async (kind: keyof typeof links.lifetimes): Promise<string> => {
+    const link = { ...bearer, ...(kind === "invitation" && { isInvitation: true as const }) };
+    return links.urlOf(dashboard, (await links.create(link, links.lifetimes[kind])).token);
+  };
   switch (mail.kind) {
     case "link":
       return linkMessage(await newLink("link"));

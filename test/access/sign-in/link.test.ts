@@ -72,3 +72,30 @@ describe("a link", () => {
     expect(await sessions.list(org, new Date())).toEqual([]);
   });
 });
+
+describe("an invitation", () => {
+  const invite = async (bearer: links.Bearer) =>
+    (await links.create({ ...bearer, isInvitation: true }, links.lifetimes.invitation)).token;
+
+  test("ends with the user's first sign-in, by another invitation or another way", async () => {
+    const { bearer } = await createBearer();
+    const [first, second] = [await invite(bearer), await invite(bearer)];
+    await links.redeem(second);
+    await expect(links.redeem(first)).rejects.toSatisfy(isInvalid);
+    const other = await createBearer();
+    const invitation = await invite(other.bearer);
+    const { token } = await links.create(other.bearer, links.lifetimes.link);
+    await links.redeem(token);
+    await expect(links.redeem(invitation)).rejects.toSatisfy(isInvalid);
+  });
+
+  test("is redeemed once of several at the same time", async () => {
+    const { org, bearer } = await createBearer();
+    const tokens = [await invite(bearer), await invite(bearer), await invite(bearer)];
+    const results = await Promise.allSettled(tokens.map((token) => links.redeem(token)));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const failed = results.filter((result) => result.status === "rejected");
+    expect(failed.filter(({ reason }) => !isInvalid(reason))).toEqual([]);
+    expect(await sessions.list(org, new Date())).toHaveLength(1);
+  });
+});
