@@ -53,30 +53,38 @@ export const begin = (logger: Logger): Promise<{ url: string; secret: string }> 
   });
 
 /**
- * Whom the provider has signed in, by the parameters with which it led the browser back. `address` is what it vouches for, in no
- * checked form. Refuses `addressUnverified`, and as `begin`.
+ * Whom the provider has signed in. A person is `issuer` and `subject`, which it gives to nobody else (OpenID Connect
+ * Core 1.0, 5.7). `address` is the one that it vouches for, in no checked form.
  */
-export const identify = (
-  parameters: URLSearchParams,
-  secret: string,
-  logger: Logger,
-): Promise<{ address: unknown; name: unknown }> =>
+export type Identified = { issuer: string; subject: string; address: unknown; name: unknown };
+
+/** Reads the parameters with which the provider led the browser back. Refuses `addressUnverified`, and as `begin`. */
+export const identify = (parameters: URLSearchParams, secret: string, logger: Logger): Promise<Identified> =>
   withProvider(logger, async ({ server, client, options }) => {
     const answer = oauth.validateAuthResponse(server, client, parameters, stateOf(secret));
-    const response = await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      await authenticationFor(server),
-      answer,
-      redirectUri(),
-      secret,
-      options,
-    );
-    const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
-      expectedNonce: nonceOf(secret),
-      requireIdToken: true,
+    const redeem = async (authentication: oauth.ClientAuth) => {
+      const uri = redirectUri();
+      const response = await oauth.authorizationCodeGrantRequest(
+        server,
+        client,
+        authentication,
+        answer,
+        uri,
+        secret,
+        options,
+      );
+      const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
+        expectedNonce: nonceOf(secret),
+        requireIdToken: true,
+      });
+      await oauth.validateApplicationLevelSignature(server, response, options);
+      return tokens;
+    };
+    const [usual, other] = await authenticationsFor(server);
+    const tokens = await redeem(usual).catch((error: unknown) => {
+      if (isClientRefused(error)) return redeem(other);
+      throw error;
     });
-    await oauth.validateApplicationLevelSignature(server, response, options);
     const identity = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken;
     // An operator who names a claim answers for it: some providers do not say whether an address is verified.
     const { OIDC_EMAIL_CLAIM: named } = process.env;
@@ -94,7 +102,7 @@ export const identify = (
     };
     const isVerified = named ? claims.email_verified !== false : claims.email_verified === true;
     if (!isVerified) throw new Refusal("addressUnverified");
-    return { address: claims[claim], name: claims.name };
+    return { issuer: identity.iss, subject: identity.sub, address: claims[claim], name: claims.name };
   });
 
 /** Where the browser is sent to: no other scheme than of a page, whatever the provider says. */
@@ -167,12 +175,35 @@ const send = async (
   }
 };
 
+/**
+ * How the client proves who it is. The secret is in the body where the provider takes it: some read the header as it
+ * stands, and not as RFC 6749 (2.3.1) asks. The other way comes second: some advertise both, and take from each client
+ * only the one that is set for it.
+ */
+const authenticationsFor = async ({
+  token_endpoint_auth_methods_supported: methods,
+}: oauth.AuthorizationServer): Promise<readonly [oauth.ClientAuth, oauth.ClientAuth]> => {
+  const secret = await clientSecret();
+  const [inBody, inHeader] = [oauth.ClientSecretPost(secret), basic(secret)];
+  return methods?.includes("client_secret_post") ? [inBody, inHeader] : [inHeader, inBody];
+};
+
+/** The library encodes "-", "." and "_" too. As they are, also a provider that does not decode takes most secrets. */
+const basic =
+  (secret: string): oauth.ClientAuth =>
+  (_, { client_id: id }, __, headers) => {
+    const [user, password] = [id, secret].map((text) => new URLSearchParams({ text }).toString().slice(5));
+    headers.set("authorization", `Basic ${btoa(`${user}:${password}`)}`);
+  };
+
+/** Providers tell that a code is bad only once they know the client. */
+const isClientRefused = (error: unknown): boolean =>
+  error instanceof oauth.WWWAuthenticateChallengeError ||
+  (error instanceof oauth.ResponseBodyError && error.error !== "invalid_grant");
+
 let parameters: SSMProvider | undefined;
 
-/** How the client proves who it is: the secret in the header, as is usual, or in the body where the provider takes nothing else. */
-const authenticationFor = async ({
-  token_endpoint_auth_methods_supported: methods = ["client_secret_basic"],
-}: oauth.AuthorizationServer): Promise<oauth.ClientAuth> => {
+const clientSecret = async (): Promise<string> => {
   parameters ??= new SSMProvider({ clientConfig: { maxAttempts: 3, requestHandler: shortTimeouts } });
   const name = process.env.OIDC_CLIENT_SECRET_PARAMETER ?? "";
   const stored = await parameters
@@ -185,9 +216,7 @@ const authenticationFor = async ({
     });
   const secret = String(stored ?? "").trim();
   if (secret === "") throw new ProviderFailure("providerMalformed", "client secret: none");
-  return methods.includes("client_secret_basic")
-    ? oauth.ClientSecretBasic(secret)
-    : oauth.ClientSecretPost(secret);
+  return secret;
 };
 
 /** `reason` is for the log, and holds neither a secret, a code nor a token. */

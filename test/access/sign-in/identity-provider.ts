@@ -16,6 +16,10 @@ export type IdentityProvider = {
   alter: ((claims: Claims) => Claims) | undefined;
   /** Changes ID tokens as they are written. */
   rewrite: ((token: string) => string) | undefined;
+  /** What discovery says besides what it would say; undefined values are left out of it. */
+  metadata: Record<string, unknown>;
+  /** Whether the token endpoint takes a request with this header; undefined: the client's secret is in the body. */
+  takesClient: (authorization: string | undefined) => boolean;
   /** Answers requests of paths that it matches by itself. */
   answer: { path: RegExp; by: (request: IncomingMessage, response: ServerResponse) => void } | undefined;
   /** Paths that were asked for. */
@@ -33,7 +37,8 @@ export type IdentityProvider = {
 
 export const startIdentityProvider = async (): Promise<IdentityProvider> => {
   const clientId = "breach-monitor";
-  const clientSecret = `client-secret-${randomUUID()}`;
+  // Parts of it are encoded in the header of RFC 6749 (2.3.1).
+  const clientSecret = `client-secret~${randomUUID()}+/%`;
   let handle: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => response.end();
   let redirectUri = "http://127.0.0.1/none";
   let key = newKey();
@@ -75,7 +80,14 @@ export const startIdentityProvider = async (): Promise<IdentityProvider> => {
       jwks: { keys: [key.jwk] },
     });
     oidc.use(async (context, next) => {
+      if (context.path === "/token" && !provider.takesClient(context.headers.authorization)) {
+        context.status = 401;
+        context.body = { error: "invalid_client" };
+        return;
+      }
       await next();
+      if (context.path === "/.well-known/openid-configuration")
+        context.body = { ...context.body, ...provider.metadata };
       const { id_token: token, access_token: access } = context.body ?? {};
       if (context.path !== "/token" || typeof token !== "string") return;
       const altered = provider.alter === undefined ? token : signed(provider.alter(claimsOf(token)), key);
@@ -101,6 +113,8 @@ export const startIdentityProvider = async (): Promise<IdentityProvider> => {
     person: undefined,
     alter: undefined,
     rewrite: undefined,
+    metadata: {},
+    takesClient: () => true,
     answer: undefined,
     asked: [],
     secrets: [clientSecret],

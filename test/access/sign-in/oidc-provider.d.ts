@@ -1,8 +1,13 @@
 /** The part of oidc-provider that identity-provider.ts uses; the package has no types. */
 declare module "oidc-provider" {
-  import type { IncomingMessage, ServerResponse } from "node:http";
+  import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 
-  type Context = { path: string; body: Record<string, unknown>; oidc: { client: { clientId: string } } };
+  type Context = {
+    path: string;
+    headers: IncomingHttpHeaders;
+    status: number;
+    body: Record<string, unknown>;
+  };
   type Grant = { addOIDCScope: (scope: string) => void; save: () => Promise<string> };
 
   export default class Provider {

@@ -32,6 +32,8 @@ beforeEach(() => {
     person: ada,
     alter: undefined,
     rewrite: undefined,
+    metadata: {},
+    takesClient: () => true,
     answer: undefined,
     asked: [],
   });
@@ -78,7 +80,12 @@ const refused = (name: string, act: Promise<unknown>) => expect(act).rejects.toE
 
 describe("success", () => {
   test("tells the address that the provider has verified", async () => {
-    expect(await signIn()).toEqual({ address: ada.email, name: "Ada" });
+    expect(await signIn()).toEqual({
+      issuer: provider.issuer,
+      subject: expect.stringMatching(/^[\da-f-]{36}$/),
+      address: ada.email,
+      name: "Ada",
+    });
     // This provider tells an address at its UserInfo endpoint only.
     expect(provider.asked).toContain("/me");
     expect(lines).toEqual([]);
@@ -86,13 +93,13 @@ describe("success", () => {
 
   test("asks no UserInfo endpoint for an address that the ID token has", async () => {
     provider.alter = (claims) => ({ ...claims, ...ada });
-    expect(await signIn()).toEqual({ address: ada.email, name: "Ada" });
+    expect(await signIn()).toMatchObject({ address: ada.email, name: "Ada" });
     expect(provider.asked).not.toContain("/me");
   });
 
   test("an ID token's address is not verified by what UserInfo says of another one", async () => {
     provider.alter = (claims) => ({ ...claims, email: "grace@demo.example" });
-    expect(await signIn()).toEqual({ address: ada.email, name: "Ada" });
+    expect(await signIn()).toMatchObject({ address: ada.email, name: "Ada" });
   });
 
   test("the url has a challenge, and hashes of the attempt's secret in place of it", async () => {
@@ -135,6 +142,50 @@ describe("success", () => {
     await begin();
     await begin();
     expect(provider.asked).toEqual(["/.well-known/openid-configuration"]);
+  });
+});
+
+describe("the client's secret", () => {
+  const both = ["client_secret_basic", "client_secret_post"];
+  const [inHeader, inBody] = [(header?: string) => header !== undefined, (header?: string) => !header];
+  /** Google and Entra compare what stands in the header, and do not decode it. */
+  const asItStands = (header?: string) =>
+    header === undefined || atob(header.slice(6)) === `${provider.clientId}:${provider.clientSecret}`;
+  const tokenRequests = () => provider.asked.filter((path) => path === "/token");
+
+  test.each([
+    ["both, and does not decode the header", both, asItStands, 1],
+    ["the header alone, encoded", ["client_secret_basic"], inHeader, 1],
+    ["the body alone", ["client_secret_post"], inBody, 1],
+    ["none, which means the header", undefined, inHeader, 1],
+    ["both, where the client is set to the header", both, inHeader, 2],
+    ["none, where the client is set to the body", undefined, inBody, 2],
+  ])("reaches a provider that advertises %s", async (_, methods, takesClient, requests) => {
+    provider.metadata = { token_endpoint_auth_methods_supported: methods };
+    provider.takesClient = takesClient;
+    expect(await signIn()).toMatchObject({ address: ada.email });
+    expect(tokenRequests()).toHaveLength(requests);
+  });
+
+  test("is understood where the header is not decoded, if it has usual characters", async () => {
+    const Name = "/breach-monitor/test/usual";
+    await new SSMClient({}).send(new PutParameterCommand({ Name, Type: "SecureString", Value: "a-b_c.9" }));
+    vi.stubEnv("OIDC_CLIENT_SECRET_PARAMETER", Name);
+    provider.metadata = { token_endpoint_auth_methods_supported: ["client_secret_basic"] };
+    const headers: unknown[] = [];
+    provider.takesClient = (header) => headers.push(header) === 0;
+    await refused("providerMalformed", signIn());
+    expect(headers).toEqual([`Basic ${btoa(`${provider.clientId}:a-b_c.9`)}`, undefined]);
+  });
+
+  test("is sent once for a code that the provider refuses", async () => {
+    provider.metadata = { token_endpoint_auth_methods_supported: both };
+    const { url, secret } = await begin();
+    const back = await provider.visit(url);
+    await identify(back, secret);
+    provider.asked = [];
+    await refused("attemptUnknown", identify(back, secret));
+    expect(tokenRequests()).toHaveLength(1);
   });
 });
 
