@@ -10,7 +10,7 @@ export const handler = serve(listSessions, async ({ org, actor, session, query: 
       id: each.id,
       createdAt: each.createdAt,
       lastUsedAt: each.lastUsedAt,
-      expiresAt: sessions.expiresAt(each),
+      expiresAt: each.expiresAt,
       isCurrent: each.id === session.id,
       createdBy: sessions.createdBy(each),
       ...(each.browser !== undefined && { browser: each.browser }),

@@ -141,9 +141,9 @@ test("only two functions write the row of an organization, and the list of all",
   }
 });
 
-test("no function writes the billing or the mail budget of an organization", () => {
+test("no function writes billing, mail budget or ways to sign in of an organization", () => {
   for (const action of ["PutItem", "UpdateItem"]) {
-    for (const attribute of ["billing", "mailBudget"])
+    for (const attribute of ["billing", "mailBudget", "signIn", "sessionHours"])
       expect(allowed(`dynamodb:${action}`, keys.organization(1), ["pk", attribute])).toEqual([]);
   }
 });

@@ -261,7 +261,7 @@ describe("an organization whose people sign in by the provider alone", () => {
     const { id: user } = await createUser(org, email);
     await ask(email);
     const earlier = tokenIn(await mailed(email));
-    expect(await require(org)).toEqual({ id: org, signIn: "provider" });
+    expect(await require(org)).toEqual({ id: org, signIn: "provider", sessionHours: 12 });
     expect(await admin("org show", { org }, service.apiUrl)).toMatchObject({ signIn: "provider" });
 
     const refused = await redeem(earlier);
@@ -280,6 +280,27 @@ describe("an organization whose people sign in by the provider alone", () => {
     expect((await signIn(email)).reply.status).toBe(201);
     await require(org, "any");
     expect((await redeem(earlier)).status).toBe(201);
+  });
+
+  test("has sessions of 12 hours, or as many as the operator says", async () => {
+    const org = await createOrg();
+    await createUser(org, "hours@users.example");
+    await require(org);
+    const { browser } = await signIn("hours@users.example");
+    const hours = async (): Promise<number> => {
+      const { createdAt, expiresAt } = (await browser.ask("GET", "/session")).body.session as never;
+      return (Date.parse(expiresAt) - Date.parse(createdAt)) / 3_600_000;
+    };
+    expect(await hours()).toBe(12);
+    const set = (by: string, given?: string) =>
+      admin("org sign-in", { org, by, ...(given && { "session-hours": given }) }, service.apiUrl);
+    expect(await set("provider", "1")).toMatchObject({ sessionHours: 1 });
+    expect(await hours()).toBe(1);
+    expect((await browser.ask("GET", "/sessions")).body.sessions).toHaveLength(1);
+    for (const given of ["0", "721", "12h", "-1", "1.5", " "])
+      await expect(set("provider", given)).rejects.toThrow(/--session-hours: must be/);
+    expect(await set("any")).toEqual({ id: org, signIn: "any", sessionHours: 720 });
+    expect(await admin("org show", { org }, service.apiUrl)).toMatchObject({ sessionHours: 720 });
   });
 
   test("can be chosen with the link of the refusal, and not with a mailed link", async () => {

@@ -9,6 +9,7 @@ import {
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { organizationName, scanFrequency } from "../../../shared/access/organizations/organization-schema.ts";
 import { schedule, unschedule } from "../../../shared/access/organizations/scan-schedule.ts";
+import { longestHours } from "../../../shared/access/sessions/session.ts";
 import { defaultMailBudget } from "../../../shared/aws/mail/budget.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
 import { exportLines, type Line } from "../../../shared/operations/personal-data/export.ts";
@@ -30,6 +31,9 @@ const defaultSeatPriceCents = 100;
 
 /** Who may sign in: whoever has an address of a user, or only whom the identity provider knows. */
 const waysIn = z.enum(["any", "provider"]);
+
+/** How many hours sessions last at most, unless another number is given: a person who leaves is stopped at the provider alone. */
+const defaultSessionHours = { any: longestHours, provider: 12 } as const;
 
 export const orgCommands: Commands = {
   "org create": {
@@ -144,8 +148,8 @@ export const orgCommands: Commands = {
   },
   "org sign-in": {
     about:
-      "Sets how people sign in: by any way, or by the identity provider alone, beside links that the operator makes.",
-    flags: { org: "required ID", by: `required ${oneOf(waysIn)}` },
+      "Sets how people sign in: by any way, or by the identity provider alone, beside links that the operator makes; and how many hours sessions last at most: 12 with the provider, 720 without, unless given.",
+    flags: { org: "required ID", by: `required ${oneOf(waysIn)}`, "session-hours": "optional N" },
     isAct: true,
     run: async (flags, stack) => {
       const { id } = await findOrganization(flags);
@@ -155,8 +159,13 @@ export const orgCommands: Commands = {
           "No identity provider is set up: deploy with -c oidcIssuer and -c oidcClientId first.",
         );
       }
-      await organizations.set(id, { signIn });
-      return { id, signIn };
+      const { "session-hours": given } = flags;
+      const sessionHours =
+        given === undefined
+          ? defaultSessionHours[signIn]
+          : parseNumber("session-hours", given, 1, longestHours);
+      await organizations.set(id, { signIn, sessionHours });
+      return { id, signIn, sessionHours };
     },
   },
 };
@@ -194,6 +203,7 @@ const shown = (organization: organizations.Organization) => ({
   scanEvery: organization.scanEvery,
   mailBudget: pick(organization.mailBudget ?? defaultMailBudget, "hour", "day"),
   signIn: organization.signIn ?? "any",
+  sessionHours: organization.sessionHours ?? longestHours,
 });
 
 const shownInList = (organization: organizations.Organization) => ({

@@ -5,7 +5,7 @@ import { findOrganization, findUser, notFound, parseId } from "../flags.ts";
 export const sessionCommands: Commands = {
   "session create": {
     about:
-      "Creates a session of a user, which ends after 30 days or 7 days without a request, and prints its cookie, this once. People sign in to the dashboard instead: this is for tests of the API.",
+      "Creates a session of a user, which ends as those of people do, and prints its cookie, this once. People sign in to the dashboard instead: this is for tests of the API.",
     flags: { org: "required ID", user: "required ID" },
     isAct: true,
     run: async (flags, stack) => {
@@ -41,11 +41,11 @@ export const sessionCommands: Commands = {
   },
 };
 
-const shown = (session: sessions.Session) => ({
+const shown = (session: sessions.ListedSession) => ({
   id: session.id,
   userId: session.userId,
   email: session.userLabel,
   createdAt: session.createdAt,
   createdBy: sessions.createdBy(session),
-  expiresAt: sessions.expiresAt(session),
+  expiresAt: session.expiresAt,
 });

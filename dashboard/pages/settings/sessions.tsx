@@ -29,7 +29,7 @@ export function Sessions() {
       <div class="section-head">
         <p class="prose">
           Where you are signed in to this organization. A session ends after 7 days without use, and after 30
-          days at the latest.
+          days at the latest, or after as many hours as your operator has set.
         </p>
         <Button
           disabled={(data.value?.total ?? 0) < 2}

@@ -151,7 +151,7 @@ const identify = async (credential: Given, now: Date): Promise<Identified> => {
     "userId" in row
       ? { organizationId: owner.id, actorType: "user", actorId: row.userId }
       : { organizationId: owner.id, actorType: "api_key", actorId: row.id };
-  const found = "userId" in row ? ofSession(row, member, credential, now) : ofKey(row);
+  const found = "userId" in row ? ofSession(row, { user: member, owner }, credential, now) : ofKey(row);
   if (found === undefined) return { caller };
   const lapsed = billingRefusal(owner.billing, now);
   return {
@@ -176,11 +176,11 @@ const ofKey = (row: ApiKey): Pick<Principal, "actor"> | undefined =>
 /** DynamoDB deletes expired rows late, and those of a removed user may be left, so that a row alone says little. */
 const ofSession = (
   row: Session,
-  user: User | undefined,
+  { user, owner }: { user: User | undefined; owner: Organization },
   { hash }: Given,
   now: Date,
 ): Pick<Principal, "actor" | "session"> | undefined => {
-  if (user === undefined || user.removed || !isLive(row, now)) return undefined;
+  if (user === undefined || user.removed || !isLive(row, owner, now)) return undefined;
   return {
     actor: { type: "user", id: user.id, label: user.email },
     session: { id: row.id, hash, role: user.role },

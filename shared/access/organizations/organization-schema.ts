@@ -88,7 +88,8 @@ export const session = z
     lastUsedAt: timestamp.check(z.meta({ description: "Exact to the hour" })),
     expiresAt: timestamp.check(
       z.meta({
-        description: "30 days after it was created, or 7 days after it was last used if that is earlier",
+        description:
+          "30 days after it was created, or as many hours as operators have set for the organization; or 7 days after it was last used if that is earlier",
       }),
     ),
     isCurrent: z.boolean().check(z.meta({ description: "Whether this request came with it" })),

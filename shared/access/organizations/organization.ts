@@ -26,6 +26,8 @@ export type Organization = {
   mailBudget?: MailBudget;
   /** `provider`: its people sign in by the identity provider, and by no link but the operator's. Absent: `any`. */
   signIn?: "any" | "provider";
+  /** How many hours a session lasts at most. Absent: `longestHours` of sessions. */
+  sessionHours?: number;
   /** Set while the organization is being deleted: requests are refused and no new work starts. */
   deleting?: boolean;
   /** When the sweep first saw the deletion, ISO 8601. */

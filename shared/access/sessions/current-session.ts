@@ -32,6 +32,6 @@ export const show = async (org: number, userId: number, hash: string, now: Date)
       name: organization.name,
       billing: { status: organization.billing.status, reason: lapsedReason(organization.billing, now) },
     },
-    session: { id: session.id, createdAt: session.createdAt, expiresAt: expiresAt(session) },
+    session: { id: session.id, createdAt: session.createdAt, expiresAt: expiresAt(session, organization) },
   };
 };

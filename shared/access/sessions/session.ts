@@ -5,9 +5,11 @@ import { drawId } from "../../lists/blocks.ts";
 import type { ApiKey } from "../keys/api-key.ts";
 import { hashOf, mintSession } from "../keys/secret.ts";
 import { notRemoved } from "../members/membership.ts";
+import type { Organization } from "../organizations/organization.ts";
 
 const hour = 60 * 60 * 1000;
-const longestLife = 30 * 24 * hour;
+/** How many hours a session lasts at most, where operators have set no other number (`admin org sign-in`). */
+export const longestHours = 30 * 24;
 const longestIdle = 7 * 24 * hour;
 
 /** A session of a user in one organization. */
@@ -23,18 +25,28 @@ export type Session = {
   byOperator?: true;
   /** Such as "Firefox on Windows": where the user signed in. */
   browser?: string;
-  /** Epoch seconds: the earlier end of the longest life and the longest idle time. DynamoDB deletes the row later. */
+  /** Epoch seconds: the earlier end of `longestHours` and the longest idle time. DynamoDB deletes the row later. */
   expiresAt: number;
 };
 
 /** `expiresAt` of a session that is used now. */
 export const expiry = (createdAt: string, now: Date): number =>
-  Math.floor(Math.min(Date.parse(createdAt) + longestLife, now.getTime() + longestIdle) / 1000);
+  Math.floor(Math.min(Date.parse(createdAt) + longestHours * hour, now.getTime() + longestIdle) / 1000);
 
 /** `expiresAt` of a session that is ended now; an hour earlier, since the clocks of functions differ. */
 const expiredAt = (now: Date): number => Math.floor((now.getTime() - hour) / 1000);
 
-export const isLive = (session: Session, now: Date): boolean => session.expiresAt * 1000 > now.getTime();
+type Terms = Pick<Organization, "sessionHours">;
+
+const termsOf = async (org: number): Promise<Terms> =>
+  (await table.get<Organization>(keys.organization(org))) ?? {};
+
+/** When the session ends unless it is used, in milliseconds. The organization's number of hours also holds for sessions from before it was set. */
+const endOf = ({ createdAt, expiresAt }: Session, { sessionHours = longestHours }: Terms): number =>
+  Math.min(expiresAt * 1000, Date.parse(createdAt) + sessionHours * hour);
+
+export const isLive = (session: Session, organization: Terms, now: Date): boolean =>
+  endOf(session, organization) > now.getTime();
 
 /**
  * Notes that a session or key was used, at most once an hour, which puts off the end of a session's idle time.
@@ -63,11 +75,12 @@ export const ending = ({ organizationId, userId, hash }: SessionName): Write => 
 });
 
 /** Who made a session. */
-export const createdBy = ({ byOperator }: Session): "user" | "operator" =>
+export const createdBy = ({ byOperator }: Pick<Session, "byOperator">): "user" | "operator" =>
   byOperator === true ? "operator" : "user";
 
 /** When the session ends unless it is used, ISO 8601. */
-export const expiresAt = (session: Session): string => new Date(session.expiresAt * 1000).toISOString();
+export const expiresAt = (session: Session, organization: Terms): string =>
+  new Date(endOf(session, organization)).toISOString();
 
 export type NewSession = { session: Session; value: string; writes: Write[] };
 
@@ -127,7 +140,7 @@ export const create = async (
 ): Promise<{ id: number; value: string; expiresAt: string }> => {
   const { session, value, writes } = await prepare(org, user, { byOperator: true });
   await table.transact(writes);
-  return { id: session.id, value, expiresAt: expiresAt(session) };
+  return { id: session.id, value, expiresAt: expiresAt(session, await termsOf(org)) };
 };
 
 type Row = Session & Key;
@@ -138,12 +151,17 @@ const rowsOf = (org: number, userId?: number): Promise<Row[]> =>
     ...(userId !== undefined && { prefix: `${padded(userId)}#` }),
   });
 
+/** A session whose `expiresAt` is `expiresAt` of it. */
+export type ListedSession = Omit<Session, "expiresAt"> & { expiresAt: string };
+
 /** Sessions that have not ended, newest first, without their hashes; of one user if `userId` is given. */
-export const list = async (org: number, now: Date, userId?: number): Promise<Session[]> =>
-  (await rowsOf(org, userId))
-    .filter((row) => isLive(row, now))
-    .map(({ pk: _, sk: __, ...session }) => session)
+export const list = async (org: number, now: Date, userId?: number): Promise<ListedSession[]> => {
+  const [rows, terms] = await Promise.all([rowsOf(org, userId), termsOf(org)]);
+  return rows
+    .filter((row) => isLive(row, terms, now))
+    .map(({ pk: _, sk: __, ...session }) => ({ ...session, expiresAt: expiresAt(session, terms) }))
     .sort((a, b) => b.id - a.id);
+};
 
 export const get = (org: number, userId: number, hash: string): Promise<Session | undefined> =>
   table.get(keys.session(org, userId, hash));
@@ -160,7 +178,7 @@ export const revoke = async (org: number, id: number, userId?: number): Promise<
   const now = new Date();
   const row = (await rowsOf(org, userId)).find((each) => each.id === id);
   if (row === undefined) return "unknown";
-  if (isLive(row, now))
+  if (row.expiresAt * 1000 > now.getTime())
     await table.attempt(table.update(row, { set: { [timeToLive]: expiredAt(now) }, if: exists }));
   return "revoked";
 };

@@ -240,7 +240,7 @@ export const recipientPartitions = ["ORG#*#RECIPIENT"] as const;
 export const attributesOfConsent = ["pk", "sk", "v", "secret", "consent"] as const;
 
 /** Attributes of an organization's row that operators alone write: no function names them in a write. */
-export const attributesOfOperators = ["billing", "mailBudget", "signIn"] as const;
+export const attributesOfOperators = ["billing", "mailBudget", "signIn", "sessionHours"] as const;
 
 /** Attributes of a domain's row with which it would be another verified domain. */
 export const attributesOfVerification = ["name", "verified", "verifiedBy"] as const;

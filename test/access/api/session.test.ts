@@ -5,8 +5,9 @@ import { authenticate, authenticateDashboard } from "../../../shared/access/api/
 import { fromContext } from "../../../shared/access/api/principal.ts";
 import { hashOf, mintSession } from "../../../shared/access/keys/secret.ts";
 import * as users from "../../../shared/access/members/user.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
-import { keys } from "../../../shared/aws/table/keys.ts";
+import { keys, timeToLive } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
@@ -51,6 +52,32 @@ describe("a session ends", () => {
       expect(await use(days * day)).toMatchObject({ organizationId: org });
     }
     expect(await use(30 * day + 1000)).toMatchObject({ refusal: "unauthenticated" });
+  });
+
+  test.each([1, 12, 720])(
+    "after %d hours where operators say so, however often it is used",
+    async (hours) => {
+      const { org, use } = await create();
+      expect(await use(0.4 * hour)).toMatchObject({ organizationId: org });
+      // Sessions from before it was set end as well.
+      await organizations.set(org, { sessionHours: hours });
+      for (const part of [0.2, 0.4, 0.6, 0.8, 0.99])
+        expect(await use(part * hours * hour)).toMatchObject({ organizationId: org });
+      for (const by of [authenticate, authenticateDashboard as typeof authenticate])
+        expect(await use(hours * hour + 1000, by)).toMatchObject({ refusal: "unauthenticated" });
+    },
+  );
+
+  test("in time, also if its row says that it goes on", async () => {
+    const { org, user, value, createdAt, row, use } = await create();
+    await organizations.set(org, { sessionHours: 12 });
+    const listed = async (now: number) => await sessions.list(org, new Date(now), user.id);
+    const until = new Date(Date.parse((await row())?.createdAt ?? "") + 12 * hour).toISOString();
+    expect(await listed(createdAt)).toMatchObject([{ expiresAt: until }]);
+    const late = { [timeToLive]: Math.floor((createdAt + 300 * day) / 1000) };
+    await table.update(keys.session(org, user.id, hashOf(value)), { set: late });
+    expect(await use(12 * hour + 1000)).toMatchObject({ refusal: "unauthenticated" });
+    expect(await listed(createdAt + 12 * hour + 1000)).toEqual([]);
   });
 
   test("with the transaction that removes the user, even if the call dies after it", async () => {
