@@ -14,6 +14,9 @@ export const previewImport = defineEndpoint({
     include: z
       .optional(z.literal("columns", "include must be columns"))
       .check(z.meta({ description: "With the columns of the file", examples: ["columns"] })),
+    leaveOut: z
+      .optional(z.literal("departed", "leaveOut must be departed"))
+      .check(z.meta({ description: "Without the addresses that `columns.departed` has" })),
   }),
   reply: importPreview,
   refusals: ["fileTooLarge", "tooManyAddresses"],

@@ -6,9 +6,11 @@ import { previewImport } from "./endpoint.ts";
 
 export const handler = serve(
   previewImport,
-  async ({ org, query: { include }, file }) => {
+  async ({ org, query: { include, leaveOut }, file }) => {
     const { found, columns } = extract(await file());
-    return { ...(await plan(org, found)), ...(include === "columns" && { columns }) };
+    const departed = new Set(leaveOut === "departed" ? columns.departed.map(({ email }) => email) : []);
+    const wanted = found.filter(({ email }) => !departed.has(email));
+    return { ...(await plan(org, wanted)), ...(include === "columns" && { columns }) };
   },
   readUpload,
 );

@@ -4,7 +4,7 @@ import { previewImport } from "../../functions/preview-import/endpoint.ts";
 import { countOrganization } from "../../shared/access/api/limits.ts";
 import { readUpload } from "../../shared/access/api/multipart.ts";
 import { admin } from "../service/admin.ts";
-import { createClient } from "../service/client.ts";
+import { type Client, createClient } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { numberedAddresses } from "./emails.ts";
 import { inOneWindow, presetCount, subjects } from "./limit-window.ts";
@@ -19,18 +19,38 @@ const csvOfSize = (bytes: number): string => {
   return start + "\n".repeat(bytes - start.length);
 };
 
+const previewWith = (api: Client, query: string, content: string) =>
+  api.request("POST", `/emails/import/preview?${query}`, {
+    raw: multipart([{ name: "file", filename: "people.csv", content }]),
+    headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+  });
+
 describe("200", () => {
   test("include=columns adds the columns, which are not part of the plan", async () => {
     const { api } = await createOrganization();
     const file = "email,name,phone\nada@demo.example,Ada,1\n,Bob,2";
-    const reply = await api.request("POST", "/emails/import/preview?include=columns", {
-      raw: multipart([{ name: "file", filename: "people.csv", content: file }]),
-      headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
-    });
+    const reply = await previewWith(api, "include=columns", file);
     const { columns, ...plan } = reply.body;
-    expect(columns).toEqual({ used: ["email", "name"], ignored: ["phone"], withoutAddress: ["Bob"] });
+    expect(columns).toEqual({
+      used: ["email", "name"],
+      ignored: ["phone"],
+      withoutAddress: ["Bob"],
+      departed: [],
+    });
     expect((await preview(api, file)).body).toEqual(plan);
     expect(await api.post("/emails/import/commit", reply.body)).toMatchObject({ status: 200 });
+  });
+
+  test("leaveOut=departed leaves out who has left, as a column says; the rest can be committed", async () => {
+    const { api } = await createOrganization();
+    const file = "email,status\nada@demo.example,Active\nbob@demo.example,Suspended";
+    const departed = [{ email: "bob@demo.example", heading: "status", value: "Suspended" }];
+    const all = await previewWith(api, "include=columns", file);
+    expect(all.body).toMatchObject({ quote: { newActiveCount: 2 }, columns: { departed } });
+    const { columns, ...plan } = (await previewWith(api, "include=columns&leaveOut=departed", file)).body;
+    expect(columns).toMatchObject({ departed });
+    expect(plan).toMatchObject({ emails: [{ email: "ada@demo.example" }], quote: { newActiveCount: 1 } });
+    expect(await api.post("/emails/import/commit", plan)).toMatchObject({ body: { importedCount: 1 } });
   });
 
   test("gives a row for each address in file order, and a quote; imports nothing", async () => {

@@ -3,52 +3,84 @@
  * list. Pure, and linear in the size of the file.
  */
 
-import { type CsvError, parse } from "csv-parse/sync";
 import * as z from "zod/mini";
 import { teamName } from "../../access/organizations/organization-schema.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { ownerName } from "../emails/email-schema.ts";
 import { decode, invalidFile } from "./decode.ts";
-import { firstHeader, type Header, isAddressLike, type NameColumns } from "./header.ts";
+import { departureIn } from "./departure.ts";
+import { firstHeader, type Header, isAddressLike, isLabel, type NameColumns } from "./header.ts";
 import { importedAddress, maximumAddressCharacters, maximumRows } from "./import-schema.ts";
+import { recordsOf } from "./records.ts";
 
 /** One entry of the file: an address in lower case, or the text that stands where an address should be. */
 export type Candidate = { email: string; ownerName?: string | undefined; team?: string | undefined };
 
-/** Headings of a file: of columns that were read, and of those that were not. `withoutAddress`: whose rows have no address. */
-export type Columns = { used: string[]; ignored: string[]; withoutAddress: string[] };
+/** `row`: the record that the entry stands in, if its columns are those of the header. */
+type Entry = Candidate & { row?: readonly string[] };
 
-type Reading = { found: Candidate[]; columns: Columns };
+/** Headings of a file: of columns that were read, and of those that were not. `withoutAddress`: whose rows have no address. */
+type Columns = { used: string[]; ignored: string[]; withoutAddress: string[] };
+
+type Reading = { found: Entry[]; columns: Columns };
 
 /**
  * The addresses of a file, in its order, including repeated and malformed ones, and its columns. Refuses `invalidInput` when
  * the file is not text, holds nothing like an address or a team whose name no team can have, and `tooManyAddresses`.
+ *
+ * @param today As YYYY-MM-DD: who leaves later has not left.
  */
-export const extract = (bytes: Uint8Array): Reading => {
+export const extract = (
+  bytes: Uint8Array,
+  today = new Date().toISOString().slice(0, 10),
+): { found: Candidate[]; columns: Columns & { departed: Departed[] } } => {
   const text = decode(bytes);
   if (text.trim() === "") throw invalidFile("is empty");
-  const { found, columns } = entriesIn(recordsOf(text));
+  const records = recordsOf(text);
+  const header = firstHeader(records);
+  const { found, columns } = entriesIn(records, header);
   if (found.length === 0) throw invalidFile("holds no e-mail addresses");
   for (const { team } of found) {
     const problem = z.optional(teamName).safeParse(team).error?.issues[0]?.message;
     if (problem !== undefined) throw invalidFile(`the team "${shorten(team ?? "", 40)}" ${problem}`);
   }
-  return { found, columns };
+  return {
+    found: found.map(({ row, ...candidate }) => candidate),
+    columns: { ...columns, departed: departedOf(found, records, header, today) },
+  };
 };
 
-const entriesIn = (records: readonly string[][]): Reading => {
-  const header = firstHeader(records);
+/** An address whose rows all say that its person has left: the cell of one, and the heading above it. */
+export type Departed = { email: string; heading: string; value: string };
+
+/** Who has left and come back has a row that does not say so. */
+const departedOf = (
+  found: readonly Entry[],
+  records: readonly string[][],
+  header: Header | undefined,
+  today: string,
+): Departed[] => {
+  const headings = records[header?.record ?? -1] ?? [];
+  const departed = new Map<string, Departed | undefined>();
+  for (const { email, row = [] } of found) {
+    const index = departureIn(row, header?.departureColumns ?? [], today);
+    const cell = (cells: readonly string[]) => shorten(nameIn(cells[index ?? -1]), maximumHeadingCharacters);
+    const isHere = index === undefined || (departed.has(email) && departed.get(email) === undefined);
+    departed.set(email, isHere ? undefined : { email, heading: cell(headings), value: cell(row) });
+  }
+  return [...departed.values()].filter((each) => each !== undefined);
+};
+
+const entriesIn = (records: readonly string[][], header: Header | undefined): Reading => {
   const reading = header && inColumns(records, header);
   if (reading !== undefined) return reading;
-  const { nameColumns = [], teamColumn = -1, unreadColumns = [] } = header ?? {};
+  const { nameColumns = [], teamColumn = -1, departureColumns = [], unreadColumns = [] } = header ?? {};
+  const used = new Set([...nameColumns.flat(), teamColumn, ...departureColumns.map(({ index }) => index)]);
+  const below = inAnyCell(records.slice((header?.record ?? -1) + 1), header);
   return {
-    found: inAnyCell(records, header),
+    found: below.length > 0 ? below : inAnyCell(records, header),
     columns: {
-      used: headingsOf(
-        records,
-        header,
-        (index) => nameColumns.flat().includes(index) || index === teamColumn,
-      ),
+      used: headingsOf(records, header, (index) => used.has(index)),
       ignored: headingsOf(records, header, (index) => unreadColumns.includes(index)),
       withoutAddress: [],
     },
@@ -68,124 +100,6 @@ const headingsOf = (
     .slice(0, maximumHeadings)
     .map((heading) => shorten(nameIn(heading), maximumHeadingCharacters));
 
-const lineEnds = ["\r\n", "\n", "\r"];
-
-/** The records by the quotes of the file. Records that a stray quote has joined are read again without quotes. */
-const recordsOf = (text: string): string[][] => {
-  const delimiter = delimiterOf(text);
-  const withoutStray = (part: string): string[][] => parsed(withoutStrayQuotes(part), delimiter);
-  const whole = parsedIfClosed(text, delimiter) ?? withoutStray(text);
-  // Spreadsheets that took a table for a single column quote each line as a whole.
-  const areLines = whole[0]?.[0]?.includes(delimiter) && whole.every(({ length }) => length === 1);
-  const records = areLines ? withoutStray(whole.join("\n")) : whole;
-  const width = firstHeader(records)?.columnCount ?? records[0]?.length ?? 0;
-  let tries = maximumRows;
-  return records.flatMap((cells) => {
-    if (!isAsIfOfSeveral(cells, width, delimiter) || tries-- <= 0) return [cells];
-    const apart = withoutStray(cells.map(rewritten).join(delimiter));
-    return withAddress(apart) > withAddress([cells]) ? apart : [cells];
-  });
-};
-
-/** A cell as it stands in a file, less the stray quote around what it may hold. */
-const rewritten = (cell: string): string =>
-  /[,;\t]/.test(cell) && !mayHoldCells(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-
-/** Whether a record has as many delimiters and lines in its cells as if a stray quote had swallowed other cells. */
-const isAsIfOfSeveral = (cells: readonly string[], width: number, delimiter: string): boolean => {
-  if (width < 2 || !cells.some(mayHoldCells)) return false;
-  const text = cells.join(delimiter);
-  const lines = text.split(/\r\n?|\n/).length;
-  return (lines > 1 || cells.length < width) && text.split(delimiter).length > lines * (width - 1);
-};
-
-/** Whether a cell spans lines, or has one address beside a delimiter. */
-const mayHoldCells = (cell: string): boolean =>
-  /[\r\n]/.test(cell) || (/^[^@]*@[^@]*$/.test(cell) && /[,;\t]/.test(cell));
-
-const isAddress = (cell: string): boolean =>
-  isAddressLike(cell) && !mayHoldCells(cell) && importedAddress.safeParse(cell).success;
-
-const withAddress = (records: readonly string[][]): number =>
-  records.filter((cells) => cells.some(isAddress)).length;
-
-const quotedCells = /(?<=^|[,;\t])=?"(?:[^"]|"")*"(?=[,;\t]|$)/g;
-const quotesAroundCells = /(?<=^|[,;\t])=?"+|"+(?=[,;\t]|$)/g;
-
-/**
- * The text without its empty rows, and without the quotes at the edges of cells in lines whose quotes are not all around cells,
- * or around the line. No cell of it spans lines.
- */
-const withoutStrayQuotes = (text: string): string =>
-  text.replace(/[^\r\n]+/g, (line) => {
-    if (/^[,;\s]*$/.test(line)) return "";
-    const rest = line.replace(quotedCells, "");
-    return rest === "" || rest.includes('"') ? line.replace(quotesAroundCells, "") : line;
-  });
-
-/** Undefined if a quoted cell never ends, which would hold every address behind its quote. */
-const parsedIfClosed = (text: string, delimiter: string): string[][] | undefined => {
-  try {
-    return parsed(text, delimiter);
-  } catch (error) {
-    if ((error as CsvError).code === "CSV_QUOTE_NOT_CLOSED") return undefined;
-    throw error;
-  }
-};
-
-const irregularQuotes: string[] = ["CSV_INVALID_CLOSING_QUOTE", "INVALID_OPENING_QUOTE"];
-
-const parsed = (text: string, delimiter: string): string[][] => {
-  // `="text"` at the beginning of a cell, by which spreadsheets keep the text as it is, becomes a quoted cell.
-  const quoted = text.replace(/(?<=^|[,;\t])="/gm, '"');
-  const read = (unquote: (cell: string) => string, isStrict: boolean): string[][] =>
-    parse(quoted, {
-      cast: (cell) => unguarded(unquote(cell)),
-      delimiter,
-      record_delimiter: lineEnds,
-      relax_column_count: true,
-      relax_quotes: !isStrict,
-      skip_empty_lines: true,
-    });
-  try {
-    return read((cell) => inner(cell, /^=".*"$/s), true);
-  } catch (error) {
-    if (!irregularQuotes.includes((error as CsvError).code)) throw error;
-    // Inner quotes are not doubled. The parser leaves such cells as they stand, with the quotes around them.
-    return read((cell) => inner(cell, /^=".*"$|^"[^"]*".*"$/s), false);
-  }
-};
-
-/** What is between the quotes of a cell that has this form, else the cell. */
-const inner = (cell: string, form: RegExp): string =>
-  form.test(cell) ? cell.replace(/^=?"|"$/g, "").replaceAll('\\"', '"') : cell;
-
-/** The cell without the mark by which exports keep spreadsheets from calculating it (https://owasp.org/www-community/attacks/CSV_Injection). */
-const unguarded = (cell: string): string => cell.replace(/^['\t](?=[-+=@])/, "");
-
-const delimiters = [",", ";", "\t"];
-
-/** Lines in which the delimiter is looked for. */
-const maximumLines = 20;
-
-/**
- * The delimiter that makes one of the first lines read best as a header. Without a header any delimiter will
- * do, since addresses contain none.
- */
-const delimiterOf = (text: string): string => {
-  const lines: string[] = [];
-  for (const [line] of text.matchAll(/[^\r\n]+/g)) {
-    if (line.trim() !== "") lines.push(line);
-    if (lines.length === maximumLines) break;
-  }
-  const readings = delimiters.flatMap((delimiter) => {
-    const header = firstHeader(lines.map((line) => line.split(delimiter)));
-    return header === undefined ? [] : [{ delimiter, ...header }];
-  });
-  readings.sort((a, b) => a.rank - b.rank || b.columnCount - a.columnCount);
-  return readings[0]?.delimiter ?? ",";
-};
-
 /**
  * The entries of the columns that are headed like "email", if one holds an address. A row's entry is the address in the
  * best of them, else the text in the best of them. A row that has more cells than the header may be shifted. (In a table
@@ -196,10 +110,10 @@ const inColumns = (records: readonly string[][], header: Header): Reading | unde
   const withAddresses = columnsWithAddresses(rows);
   const columns = header.addressColumns.filter((index) => withAddresses.has(index)).slice(0, maximumColumns);
   if (columns.length === 0) return undefined;
-  const found: Candidate[] = [];
+  const found: Entry[] = [];
   const withoutAddress: string[] = [];
   for (const cells of rows) {
-    const texts = columns.map((index) => (cells[index] ?? "").trim());
+    const texts = columns.map((index) => (isNote(cells, header) ? "" : (cells[index] ?? "").trim()));
     const inColumn = texts.find(isAddressLike);
     const mayBeShifted = cells.length > header.columnCount && header.passwordColumns.length === 0;
     const shifted = inColumn === undefined && mayBeShifted ? cells.find(isAddressLike) : undefined;
@@ -210,11 +124,17 @@ const inColumns = (records: readonly string[][], header: Header): Reading | unde
         withoutAddress.push(shorten(who, maximumHeadingCharacters));
       continue;
     }
-    const about = shifted === undefined ? aboutOf(cells, header) : {};
+    const about = shifted === undefined ? { ...aboutOf(cells, header), row: cells } : {};
     const addresses = addressesInColumn(cell);
     for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, { email, ...about });
   }
-  const used = new Set([...columns, ...header.nameColumns.flat(), header.teamColumn]);
+  const { nameColumns, teamColumn, departureColumns } = header;
+  const used = new Set([
+    ...columns,
+    ...nameColumns.flat(),
+    teamColumn,
+    ...departureColumns.map(({ index }) => index),
+  ]);
   return {
     found,
     columns: {
@@ -228,6 +148,12 @@ const inColumns = (records: readonly string[][], header: Header): Reading | unde
 /** Templates of directories show how to fill them in by a row that begins with "Example:". */
 const isExample = ([first = ""]: readonly string[]): boolean => /^\s*example\s*:/i.test(first);
 
+/** A label and a value stand below a wider table, too: "Totals:,12", "Questions:,hr@demo.example". */
+const isNote = (cells: readonly string[], { columnCount }: Header): boolean => {
+  const [first = "", ...more] = cells.filter((cell) => cell.trim() !== "");
+  return columnCount > 2 && more.length < 2 && isLabel(first);
+};
+
 /** Columns that a row's address is looked for in. Bounds the time, since a file may have as many columns as rows. */
 const maximumColumns = 20;
 
@@ -240,11 +166,11 @@ const columnsWithAddresses = (rows: readonly string[][]): Set<number> => {
   return columns;
 };
 
-const inAnyCell = (records: readonly string[][], header: Header | undefined): Candidate[] => {
-  const found: Candidate[] = [];
+const inAnyCell = (records: readonly string[][], header: Header | undefined): Entry[] => {
+  const found: Entry[] = [];
   for (const cells of records) {
     if (!cells.some(isAddressLike) || isExample(cells)) continue;
-    const about = header === undefined ? {} : aboutBeside(cells, header);
+    const about = header === undefined ? {} : { ...aboutBeside(cells, header), row: cells };
     for (const [index, cell] of cells.entries()) {
       if (header?.unreadColumns.includes(index)) continue;
       for (const email of addressesIn(cell)) add(found, { email, ...about });
@@ -253,7 +179,7 @@ const inAnyCell = (records: readonly string[][], header: Header | undefined): Ca
   return found;
 };
 
-const add = (found: Candidate[], candidate: Candidate): void => {
+const add = (found: Entry[], candidate: Entry): void => {
   if (found.length === maximumRows) throw new Refusal("tooManyAddresses");
   found.push(candidate);
 };

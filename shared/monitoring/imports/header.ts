@@ -4,6 +4,8 @@
  * in the larger languages of Europe.
  */
 
+import { type DepartureColumn, departureColumnsOf } from "./departure.ts";
+
 export type Header = {
   /** The index of the record that is the header. */
   record: number;
@@ -14,6 +16,7 @@ export type Header = {
   nameColumns: readonly NameColumns[];
   /** The column of the owners' teams. */
   teamColumn?: number;
+  departureColumns: readonly DepartureColumn[];
   /** Their cells are never read, since a password may look like an address. */
   passwordColumns: readonly number[];
   /** These, and columns of managers and other people. Their cells are not read where a row's addresses may be in any cell. */
@@ -77,59 +80,95 @@ const teamHeadings = [
 ];
 
 /** How many records may stand before the header: a title, a version, who exported the file. */
-const maximumRecordsBefore = 20;
+export const maximumRecordsBefore = 100;
 
 /**
  * The first record with a heading like "email" and another heading, or else with the first alone, as in the title "Email
- * list". Else the first of all records, if it heads names, teams or passwords. It stands before the first record that holds an
- * address, but for titles.
+ * list". Else the first of all records, if it heads names, teams or passwords. What stands before it holds no address, but for
+ * titles, and for lines of a label and a value before a wider header.
  */
 export const firstHeader = (records: readonly (readonly string[])[]): Header | undefined => {
   let found: Header | undefined;
+  let widestLine = 0;
   for (const [record, cells] of records.slice(0, maximumRecordsBefore).entries()) {
     if (isTitle(cells)) continue;
+    const width = filled(cells).length;
     const headings = cells.map(headingsIn);
-    if (headings.some((heading) => heading.some(isAddressLike))) break;
-    const columns = headings
-      .map((heading, index) => ({
-        index,
-        rank: rankOf(heading, normalize(withoutAddresses(cells[index] ?? ""))),
-      }))
-      .filter(({ rank }) => rank >= 0)
-      .sort((a, b) => a.rank - b.rank || a.index - b.index);
-    const rank = columns[0]?.rank ?? furtherRank;
-    const isOfAddresses = rank < furtherRank;
-    if (!isOfAddresses && record > 0) continue;
-    const header = {
-      record,
-      columnCount: cells.length,
-      addressColumns: isOfAddresses ? columns.map(({ index }) => index) : [],
-      nameColumns: nameColumnsOf(headings),
-      ...teamColumnOf(headings),
-      passwordColumns: columnsHeaded(headings, passwordHeadings),
-      unreadColumns: [...columnsHeaded(headings, passwordHeadings), ...columnsHeaded(headings, otherPeople)],
-      rank,
-    };
-    if (isOfAddresses && filled(cells).length > 1) return header;
-    const isOfOthers =
-      header.nameColumns.length + header.passwordColumns.length > 0 || header.teamColumn !== undefined;
-    if ((isOfAddresses || isOfOthers) && rank < (found?.rank ?? Infinity)) found = header;
+    if (headings.some((heading) => heading.some(isAddressLike))) {
+      if (width > maximumCellsOfLine) break;
+      widestLine = Math.max(widestLine, width);
+      continue;
+    }
+    const header = headerOf(record, cells, headings);
+    if (header === undefined) continue;
+    const isOfTable = width > 1 && header.addressColumns.length > 0;
+    // The lines may as well be people, of a list that has no header.
+    if (widestLine > 0 && !(isOfTable && width > widestLine && isSure(header))) continue;
+    if (isOfTable) return header;
+    if (header.rank < (found?.rank ?? Infinity)) found = header;
   }
   return found;
+};
+
+/** A label and its value. */
+const maximumCellsOfLine = 2;
+
+/** Whether a record heads addresses by nothing but "email", or also heads their owners. */
+const isSure = ({ rank, nameColumns, teamColumn }: Header): boolean =>
+  rank === 0 || nameColumns.length > 0 || teamColumn !== undefined;
+
+/** Undefined if no cell of the record heads addresses, nor, of the first record, something about people. */
+const headerOf = (
+  record: number,
+  cells: readonly string[],
+  headings: readonly (readonly string[])[],
+): Header | undefined => {
+  const columns = headings
+    .map((heading, index) => ({
+      index,
+      rank: rankOf(heading, normalize(withoutAddresses(cells[index] ?? ""))),
+    }))
+    .filter(({ rank }) => rank >= 0)
+    .sort((a, b) => a.rank - b.rank || a.index - b.index);
+  const rank = columns[0]?.rank ?? furtherRank;
+  const isOfAddresses = rank < furtherRank;
+  if (!isOfAddresses && record > 0) return undefined;
+  const passwordColumns = columnsHeaded(headings, passwordHeadings);
+  const header = {
+    record,
+    columnCount: cells.length,
+    addressColumns: isOfAddresses ? columns.map(({ index }) => index) : [],
+    nameColumns: nameColumnsOf(headings),
+    ...teamColumnOf(headings),
+    departureColumns: departureColumnsOf(headings),
+    passwordColumns,
+    unreadColumns: [...passwordColumns, ...columnsHeaded(headings, otherPeople)],
+    rank,
+  };
+  const isOfOthers =
+    header.nameColumns.length + passwordColumns.length > 0 || header.teamColumn !== undefined;
+  return isOfAddresses || isOfOthers ? header : undefined;
 };
 
 export const isAddressLike = (cell: string): boolean => cell.includes("@");
 
 const filled = (cells: readonly string[]): string[] => cells.filter((cell) => cell.trim() !== "");
 
-/** A sentence with an address in it, alone on its line; a comment; or who made the file ("Run by:,admin@demo.example"). */
+/** A comment; a label with its values ("Owner:,hr@demo.example"); or a sentence with an address, alone on its line. */
 const isTitle = (cells: readonly string[]): boolean => {
   const [first = "", ...more] = filled(cells);
-  if (!cells.some(isAddressLike) || more.length > 1) return false;
-  if (/^\s*#|\bby\b/i.test(first)) return true;
+  if (!cells.some(isAddressLike)) return false;
+  if (isLabel(first) || labelWords.test(first) || /^\s*#/.test(first)) return true;
   // Starting at every letter of a word, and not only at its first, would take quadratic time.
   return more.length === 0 && !/[<>]/.test(first) && /(?<!\p{L})(\p{L}+\s+){3}/u.test(first);
 };
+
+/** Whether a cell says what follows it: "Owner:", also with the address in the same cell. */
+export const isLabel = (cell: string): boolean => /^[^@:：]*[:：](?:\s*$|\s+\S*@)/.test(cell);
+
+/** Of labels without a colon: who made a file, and who answers for it. */
+const labelWords =
+  /\b(?:by|contact|kontakt|contat?to|owner|author|auteur|autor|creator|erstellt|ersteller|sender|ansprechpartner(?:in)?|verantwortlich|responsab(?:le|ile)|e-?mail)\b/i;
 
 const maximumHeadingCharacters = 60;
 

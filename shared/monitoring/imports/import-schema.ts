@@ -66,6 +66,12 @@ export const importPreview = z.object({
           .check(
             z.meta({ description: "Whose rows have no address: at most 500 names, or else first cells" }),
           ),
+        departed: z.array(z.object({ email: z.string(), heading: z.string(), value: z.string() })).check(
+          z.meta({
+            description:
+              "Addresses of people who have left or are shut out, as a column such as “Status”, “suspended”, “accountEnabled” or “Termination date” says: its heading and its value",
+          }),
+        ),
       })
       .check(
         z.meta({

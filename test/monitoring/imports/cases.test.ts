@@ -16,6 +16,7 @@ type Cases = Record<string, string[]>;
 
 const ada = "ada@demo.example | Ada Lovelace";
 const bob = "bob@demo.example | Bob Kahn";
+const pia = "pia.l@demo.example | Pia Lund | Ops";
 const research = `${ada} | Research`;
 
 const namesOf = (names: string): string[] => names.split(" ").map((name) => `${name}@demo.example`);
@@ -99,6 +100,9 @@ const reports: Cases = {
   "control-characters.csv": [ada, "bob@demo.example | Bob"],
   "equals-before-quotes.csv": ["ada@demo.example | Ada"],
   "equals-before-quotes-with-comma.csv": ["ada@demo.example | Lovelace, Ada"],
+  "error-values-and-zero.csv": ["pia.l@demo.example | Pia", "bob@demo.example | Kahn"],
+  "error-values-german.csv": ["pia.l@demo.example | Pia Lund", "ada@demo.example |  | Ops"],
+  "header-in-line-34.csv": [pia],
   "header-with-hash.csv": ["ada@demo.example | Test æøå", "bob@demo.example | Bob"],
   "international-domains.csv": [
     "empfaenger@xn--mnchen-3ya.example | Empfänger",
@@ -106,6 +110,8 @@ const reports: Cases = {
     "info@xn--kse-qla.example | Käse",
     "османов@письмо.example | Cyrillic",
   ],
+  "label-lines.csv": [pia],
+  "label-lines-semicolons.csv": [pia],
   "mac-roman.csv": ["ada@demo.example | SÍTIO UWADA", "bob@demo.example | ALHO PORÓ"],
   "mail-empty.csv": [
     "ada.l@demo.example | Ada Lovelace",
@@ -113,6 +119,7 @@ const reports: Cases = {
     "eve@demo.example | Eve",
   ],
   "mail-without-mailbox.csv": ["ada@demo.example | Ada", "bob@demo.example | Bob"],
+  "metadata-and-totals.csv": [pia],
   "nonsense-above-header.csv": ["ada@demo.example | Ada"],
   "quote-within-code.csv": ["ada", "bob", "eve"].map(
     (name) => `${name}@demo.example | ${name[0]?.toUpperCase()}${name.slice(1)}`,
@@ -125,6 +132,9 @@ const reports: Cases = {
   ],
   "quotes-doubled-at-start.csv": ["ada@demo.example | Ada", "bob@demo.example | Bob"],
   "separator-above-header.csv": ["ada@demo.example | Ada"],
+  "suspended-in-google-workspace.csv": ["ada@demo.example | Ada", "bob@demo.example | Bob"],
+  "suspended-in-office-365.csv": ["ada@demo.example | Ada", "print@demo.example | Print Service"],
+  "title-with-addresses.csv": [pia],
   "windows-1252.csv": ["ada@demo.example | Jürgen", "bob@demo.example | Björn – Oslo"],
 };
 
@@ -262,6 +272,43 @@ const texts: Record<string, Case[]> = {
       ["ada@a.example | Ada L"],
     ],
   ],
+  "lines of a label and a value above the header are nobody's": [
+    [
+      "as wide as the header, with a colon",
+      "Owner:;hr@a.example\nE-Mail;Name\nada@a.example;Ada\n",
+      ["ada@a.example | Ada"],
+    ],
+    [
+      "as wide as the header, by a word",
+      "Kontakt;hr@a.example\nName;E-Mail\nAda;ada@a.example\n",
+      ["ada@a.example | Ada"],
+    ],
+    [
+      "label and address in one cell",
+      "Owner: hr@a.example\nName,Email\nAda,ada@a.example\n",
+      ["ada@a.example | Ada"],
+    ],
+    [
+      "an address alone",
+      "Staff list\nhr@a.example\nName,Email,Team\nAda,ada@a.example,Ops\n",
+      ["ada@a.example | Ada | Ops"],
+    ],
+    [
+      "several values",
+      "Contact,HR,hr@a.example,it@a.example\nName,Email,Team\nAda,ada@a.example,Ops\n",
+      ["ada@a.example | Ada | Ops"],
+    ],
+    [
+      "below a line that could be a header",
+      "Name:,Staff list\nOwner:,hr@a.example\nFull name,Work e-mail,Team\nAda,ada@a.example,Ops\n",
+      ["ada@a.example | Ada | Ops"],
+    ],
+    [
+      "where the addresses stand in another column than the header says",
+      "Owner:,hr@a.example,\nName,Email,Other\nAda,,ada@a.example\n",
+      ["ada@a.example | Ada"],
+    ],
+  ],
   "other people's addresses are nobody's": [
     [
       "a deputy's",
@@ -350,6 +397,9 @@ test.each([
   "Lars By,lars@a.example\nEva,eva@a.example\n",
   "To: lars@a.example, eva@a.example\nSubject: Email\n",
   "Name:,Email:\nLars,lars@a.example\nEva,eva@a.example\n",
+  "Lars,lars@a.example\nEva,eva@a.example\nPia,Email\n",
+  "Lars,lars@a.example\nEva,eva@a.example\nEmail support,wiki,none\n",
+  "Email,Note,Name\nlars@a.example,by,Lars\neva@a.example,x,Eva:\n",
 ])("people are not left out as a title: %j", (file) => {
   expect(read(file).map((entry) => entry.split(" | ")[0])).toEqual(["lars@a.example", "eva@a.example"]);
 });

@@ -5,6 +5,7 @@ import { Refusal } from "../../../shared/contract/errors.ts";
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import { type Candidate, extract as read } from "../../../shared/monitoring/imports/extract.ts";
 import { importedAddress, importRow } from "../../../shared/monitoring/imports/import-schema.ts";
+import { isPlaceholder } from "../../../shared/monitoring/imports/placeholder.ts";
 
 const extract = (bytes: Uint8Array): Candidate[] => read(bytes).found;
 
@@ -407,8 +408,8 @@ const name = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
   .filter((each) => !/[\p{Cc}]/u.test(each) && each.isWellFormed())
   .map((each) => each.replace(/\s+/g, " ").trim())
-  // A mark in front of a formula is no part of the name, and a number is no name.
-  .filter((each) => each !== "" && !/[\ufeff\ufffd]/.test(each) && !/^'[-+=@]|^\d+$/.test(each))
+  // A mark in front of a formula is no part of the name, and a number or a placeholder is no name.
+  .filter((each) => !/[\ufeff\ufffd]|^'[-+=@]|^\d*$/.test(each) && !isPlaceholder(each))
   // Such pairs are read as UTF-8 that became Windows-1252 on its way: "Â¡" as "¡".
   .filter((each) => !/[\u00c2-\u00f4][^\0-\x7f\u00c0-\u00ff]/.test(each));
 
@@ -449,8 +450,8 @@ describe("in any delimiter, encoding, quoting and line end", () => {
     );
   });
 
-  test("a name that is all quotes comes back the same", () => {
-    for (const owner of ['"""', '"Ada" or "Al"', '"a"b"', '""']) {
+  test("a name with quotes at its ends comes back the same", () => {
+    for (const owner of ['"""a"', '"Ada" or "Al"', '"a"b"', 'a""']) {
       const cell = `"${owner.replaceAll('"', '""')}"`;
       expect(extract(Buffer.from(`Name,E-Mail\n${cell},ada@a.example`))).toEqual([
         { email: "ada@a.example", ownerName: owner },
@@ -515,6 +516,7 @@ describe("columns", () => {
       used: ["E-Mail", "Vorname", "Nachname", "Abteilung"],
       ignored: ["Telefon", "Manager email"],
       withoutAddress: [],
+      departed: [],
     });
     expect(columnsOf("Person,Password\na@b.example,secret@1")).toMatchObject({
       used: [],
@@ -537,5 +539,115 @@ describe("columns", () => {
     const { ignored } = columnsOf(`${["email", ...headings].join(",")}\na@b.example`);
     expect(ignored).toHaveLength(100);
     for (const heading of ignored) expect(heading).toHaveLength(100);
+  });
+});
+
+describe("what spreadsheets write where nothing is", () => {
+  // English first, then the other languages of Excel; then LibreOffice and Google Sheets.
+  const errors = `#NULL! #DIV/0! #VALUE! #REF! #NAME? #NUM! #N/A #GETTING_DATA #SPILL! #CONNECT! #BLOCKED! #UNKNOWN!
+    #FIELD! #CALC! #BUSY! #NV #WERT! #BEZUG! #ZAHL! #ÜBERLAUF! #VALEUR! #NOM? #NOMBRE! #N/D #¡DIV/0! #¿NOMBRE? #¡REF!
+    #RIF! #N/B #DEEL/0! #WAARDE! #N/D! #DZIEL/0! #Н/Д #ДЕЛ/0! #ССЫЛКА! #ИМЯ? #DĚLENÍ_NULOU! #NENÍ_K_DISPOZICI #ZÉRÓOSZTÓ!
+    #HIÁNYZIK #NÉV? #PUUTTUU! #SAKNAS! #VÄRDEFEL! #I/T #VÆRDI! #YOK #SAYI/0! #BAŞV! #Δ/Υ #ΔΙΑΙΡ./0! #NEDOSTUPNÝ #N/V
+    #ERROR! #nv #n/a Err:508 Fehler:502 Loading... N/A (blank) (Leer) (vide) - -- – — . … ? / * ######## " ''`;
+
+  test.each(errors.split(/\s+/))("%s is empty", (cell) => {
+    const quoted = `"${cell.replaceAll('"', '""')}"`;
+    const file = `Name,Email,userPrincipalName,Team\n${quoted},${quoted},ada@a.example,${quoted}\nBob,bob@a.example,,Ops\n`;
+    expect(from(file)).toEqual([
+      { email: "ada@a.example" },
+      { email: "bob@a.example", ownerName: "Bob", team: "Ops" },
+    ]);
+  });
+
+  test.each(["Null", "None", "#ops", "C#", "R&D", "A!", "Team #1", "🚀", "-a", "NA", "王", "#1"])(
+    "%s is a name",
+    (name) => {
+      expect(from(`Email,Team\na@a.example,${name}\n`)).toEqual([{ email: "a@a.example", team: name }]);
+    },
+  );
+});
+
+describe("people who have left", () => {
+  const departedOf = (file: string, today = "2026-11-28") =>
+    read(Buffer.from(file), today).columns.departed.map(({ email, ...says }) => [
+      email,
+      ...Object.values(says),
+    ]);
+
+  test.each([
+    ["Status", "Suspended"],
+    ["Status [READ ONLY]", "Suspended"],
+    ["status", "DEPROVISIONED"],
+    ["status", "Deactivated"],
+    ["Employment status", "Terminated (voluntary)"],
+    ["Lifecycle status", "Left"],
+    ["Sign-in status", "Sign-in blocked"],
+    ["Mitarbeiterstatus", "Ausgeschieden"],
+    ["Status", "inaktiv"],
+    ["Statut", "Désactivé"],
+    ["Estado", "Inactivo"],
+    ["Stato", "Cessato"],
+    ["suspended", "True"],
+    ["IS_SUSPENDED", "Yes"],
+    ["Terminated", "x"],
+    ["Terminated", "2026-11-01"],
+    ["Block credential", "TRUE"],
+    ["accountEnabled", "False"],
+    ["Enabled", "FALSE"],
+    ["Account enabled [accountEnabled]", "no"],
+    ["Active", "0"],
+    ["Aktiv", "nein"],
+    ["userAccountControl", "514"],
+    ["Termination date", "2026-11-27T00:00:00"],
+    ["Austrittsdatum", "27.11.2026"],
+    ["Last working day", "11/27/2026"],
+  ])("are those of a column %s with %s", (heading, value) => {
+    expect(departedOf(`Email,${heading}\na@a.example,${value}\nb@a.example,\n`)).toEqual([
+      ["a@a.example", heading, value],
+    ]);
+  });
+
+  test.each([
+    ["Status", "Active"],
+    ["Status", "Not suspended"],
+    ["Status", "On leave"],
+    ["MFA status", "Disabled"],
+    ["Two-step Login", "Disabled"],
+    ["billing-active", "0"],
+    ["State", "Baja California"],
+    ["suspended", "False"],
+    ["accountEnabled", "True"],
+    ["Deleted", ""],
+    ["userAccountControl", "512"],
+    ["Termination date", "2026-11-28"],
+    ["Termination date", "02/01/2027"],
+    ["Termination date", "01/12/2026"],
+    ["Termination date", "unknown"],
+    ["Note", "Suspended"],
+  ])("are not those of a column %s with %s", (heading, value) => {
+    expect(departedOf(`Email,${heading}\na@a.example,${value}\n`)).toEqual([]);
+  });
+
+  test("are told of any table, also where all cells are searched", () => {
+    expect(departedOf("Name,Contact,Status\nAda,a@a.example,active\nBob,b@a.example,left\n")).toEqual([
+      ["b@a.example", "Status", "left"],
+    ]);
+  });
+
+  test("who came back are not among them, in any order of their rows", () => {
+    const rows = ["a@a.example,inactive", "a@a.example,active"];
+    for (const some of [rows, rows.toReversed()]) {
+      expect(departedOf(["Email,Status", ...some].join("\n"))).toEqual([]);
+    }
+    expect(departedOf("Email,Status\na@a.example,left\nA@a.example,inactive")).toHaveLength(1);
+  });
+
+  test("are rows like others, and their columns are read", () => {
+    const { found, columns } = read(Buffer.from("Email,Status,Phone\na@a.example,left,1\n"));
+    expect([found, columns.used, columns.ignored]).toEqual([
+      [{ email: "a@a.example" }],
+      ["Email", "Status"],
+      ["Phone"],
+    ]);
   });
 });
