@@ -4,7 +4,7 @@
 const mostCharacters = 250_000;
 
 /** A header stands among the first records. */
-const mostHeaderRecords = 20;
+const mostHeaderRecords = 100;
 
 /** The records of a table: a line that ends within quotes goes on. Without closing quotes each line is a record. */
 function recordsOf(text: string): string[] {
@@ -22,11 +22,29 @@ function recordsOf(text: string): string[] {
 /** How many addresses a record can give at most: one that has none is an entry, too. */
 const entriesIn = (record: string): number => Math.max(1, record.split("@").length - 1);
 
-/** Parts of at most `mostEntries` addresses. Each begins with what stands in front of the first address. */
+const hasAddress = (record: string): boolean => record.includes("@");
+const filledCells = (record: string): number =>
+  record.split(/[,;\t]/).filter((cell) => cell.trim() !== "").length;
+
+/** In brackets a heading may have an address as an example. */
+const isHeader = (record: string): boolean =>
+  /mail|courriel|correo|user|log[io]n/i.test(record) &&
+  filledCells(record) > 1 &&
+  !hasAddress(record.replace(/\([^()]*\)/g, ""));
+
+/** How many records a header and what is above it are, such as lines with an address: "Owner:;hr@demo.example". */
+function headerLength(records: readonly string[]): number {
+  const first = Math.max(0, records.findIndex(hasAddress));
+  const header = records.slice(0, mostHeaderRecords).findIndex(isHeader);
+  const isBelowLines =
+    header >= first && records.slice(first, header).every((record) => filledCells(record) <= 2);
+  return isBelowLines ? header + 1 : first <= mostHeaderRecords ? first : 0;
+}
+
+/** Parts of at most `mostEntries` addresses. Each begins with the header, and what stands above it. */
 export function partsOf(text: string, mostEntries: number): string[] {
   const records = recordsOf(text).filter((record) => record.trim() !== "");
-  const first = records.findIndex((record) => record.includes("@"));
-  const header = first > 0 && first <= mostHeaderRecords ? records.splice(0, first) : [];
+  const header = records.splice(0, headerLength(records));
   const headerCharacters = header.join("\n").length;
   const parts: string[][] = [];
   let [entries, characters] = [Number.POSITIVE_INFINITY, 0];

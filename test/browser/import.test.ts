@@ -119,6 +119,32 @@ test("a large file is imported in parts: Stop leaves whole ones, a change asks a
   expect((await api.get("/emails")).body.total).toBe(8);
 });
 
+test("people who have left, as the file says, can be left out; a price is shown if there is one", async () => {
+  const { api, ...organization } = await createOrganization({ "seat-price-cents": "250" });
+  const { page } = await signInTo(organization);
+  await page.getByRole("button", { name: "Import", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Import addresses" });
+  const rows = numberedAddresses(6).map((each, at) => `${each},${at % 2 ? "Suspended" : "Active"}`);
+  const long = [["email", "status", "note"], ...rows.map((row) => [row, "x".repeat(100_000)])];
+  const buffer = Buffer.from(long.map((cells) => cells.join(",")).join("\n"));
+  await dialog.getByLabel("File").setInputFiles({ name: "all.csv", mimeType: "text/csv", buffer });
+  await dialog.getByText("6 rows: 6 to import").waitFor();
+  await dialog.getByText("6 seats are paid: +12.50 per month, an estimate").waitFor();
+  const choice = dialog.getByLabel("Leave out 3 addresses of people who have left or are suspended");
+  await dialog.getByText(`${numberedAddresses(2)[1]} (status: Suspended)`).waitFor();
+  await choice.check();
+  await dialog.getByText("3 rows: 3 to import").waitFor();
+  await dialog.getByText("3 seats are paid: +5.00 per month").waitFor();
+  await choice.uncheck();
+  await dialog.getByText("6 rows: 6 to import").waitFor();
+  await choice.check();
+  await dialog.getByRole("button", { name: "Import 3 addresses" }).click();
+  await page.getByText("Imported 3 addresses.").waitFor();
+  const emails = await api.list("/emails");
+  const here = numberedAddresses(6).filter((_, at) => at % 2 === 0);
+  expect(emails.map(({ email }) => email).sort()).toEqual(here.sort());
+});
+
 test("another file takes the place of one that is read; a lost part is sent again", async () => {
   const { api, ...organization } = await createOrganization();
   const { page, watch } = await signInTo(organization);

@@ -39,7 +39,7 @@ test("Domains counts the unwatched; the keyboard ignores one, watches one at a p
   // One that was added elsewhere stays on the list until the next scan.
   await addEmail(api, domainId, await select());
   await press(page, "Watch");
-  await page.getByRole("dialog").getByText("the price stays the same").waitFor();
+  await page.getByRole("dialog").getByText("3 addresses are watched").waitFor();
   await press(page, "Watch");
   await page.getByText("All of them were watched already.").waitFor();
   const { emails } = (await api.get("/emails")).body;

@@ -19,6 +19,24 @@ describe("parts of a file", () => {
     expect(parts.flatMap((part) => part.split("\n").slice(2))).toEqual(rows);
   });
 
+  test.each([
+    ["an address in a line above", "Owner:;hr@demo.example;\n;;\nName;E-Mail;Team"],
+    ["an address in each line above", "Owner:;hr@demo.example\nBy:;it@demo.example\nName;E-Mail"],
+    ["an example in the header", "Name;E-Mail (jane.doe@demo.example);Team"],
+    ["fifty lines above", `${"Setting;1\n".repeat(50)}Name;E-Mail;Team`],
+  ])("each part has the header, with %s", (_, header) => {
+    const rows = addresses(4).map((address) => `Ada;${address};Ops`);
+    expect(partsOf([header, ...rows].join("\n"), 2)).toEqual([
+      [header, ...rows.slice(0, 2)].join("\n"),
+      [header, ...rows.slice(2)].join("\n"),
+    ]);
+  });
+
+  test("people above a row without an address are no header", () => {
+    const rows = ["Ada;ada@demo.example;Ops", "Mail room;;Ops", "Bob;bob@demo.example;Ops"];
+    expect(partsOf(rows.join("\n"), 2)).toEqual([rows.slice(0, 2).join("\n"), rows[2]]);
+  });
+
   test("a cell with lines of its own is not cut; a quote that never ends joins nothing", () => {
     const row = 'a@demo.example,"one\ntwo"';
     expect(partsOf([row, row, row].join("\n"), 1)).toEqual([row, row, row]);

@@ -27,8 +27,6 @@ import {
 } from "../flags.ts";
 import { pick } from "../print.ts";
 
-const defaultSeatPriceCents = 100;
-
 /** Who may sign in: whoever has an address of a user, or only whom the identity provider knows. */
 const waysIn = z.enum(["any", "provider"]);
 
@@ -54,10 +52,7 @@ export const orgCommands: Commands = {
         status: "active",
         trialEndsAt: null,
         interval: parse("interval", billingInterval, flags.interval ?? "month"),
-        seatPriceCents:
-          flags["seat-price-cents"] === undefined
-            ? defaultSeatPriceCents
-            : parseNumber("seat-price-cents", flags["seat-price-cents"]),
+        seatPriceCents: parseNumber("seat-price-cents", flags["seat-price-cents"] ?? "0"),
         seatAllowance: null,
       };
       const status = parse("billing", billingStatus, flags.billing ?? "active");

@@ -10,8 +10,15 @@ import { useAction } from "../../components/use-action.ts";
 import { useData } from "../../components/use-data.ts";
 import { addresses, number } from "../../text/words.ts";
 import { LeaversDialog } from "./leavers.tsx";
-import { type Preview, preview, previewPart, summaryOf } from "./parts.ts";
-import { PlanRows, Quote } from "./plan.tsx";
+import { billingNow, preview, previewPart } from "./parts.ts";
+import { Departed, PlanRows, Quote } from "./plan.tsx";
+import { type Preview, summaryOf } from "./summary.ts";
+
+/** Those who are left out count as missing from the file. */
+function withoutDeparted({ allRows, departed }: Preview): Preview["allRows"] {
+  const left = new Set(departed.map(({ email }) => email));
+  return allRows.filter(({ email }) => !left.has(email));
+}
 
 /** A file, then what its import would do, then the import. */
 export function ImportDialog({ onClose, onDone }: Ends) {
@@ -22,6 +29,7 @@ export function ImportDialog({ onClose, onDone }: Ends) {
   const [rest, setRest] = useState<{ plan: Preview; hasChanged: boolean }>();
   const [progress, setProgress] = useState({ done: 0, total: 0 });
   const [hasLeavers, setLeavers] = useState(false);
+  const [leavesOut, setLeavesOut] = useState(false);
   const isStopped = useRef(false);
   const action = useAction();
   // Each choice counts: the same file may have changed.
@@ -33,10 +41,18 @@ export function ImportDialog({ onClose, onDone }: Ends) {
   const plan = read.isLoading || read.failure !== undefined ? undefined : (rest?.plan ?? read.value);
   const wanted = plan?.rows.filter(({ status }) => status === "will_import").length ?? 0;
 
-  /** What is left would do something else now: its first part tells the price. */
-  const showAnew = async (left: Preview): Promise<void> => {
-    for (const part of left.parts.slice(0, 1)) part.plan = await previewPart(part.file);
-    setRest({ plan: { ...left, ...summaryOf(left.parts) }, hasChanged: true });
+  /** What is left would do something else now. Only the first part is imported as it was previewed. */
+  const showAnew = async (left: Preview, leavesOut: boolean, hasChanged: boolean): Promise<void> => {
+    for (const part of left.parts.slice(0, 1)) part.plan = await previewPart(part.file, leavesOut);
+    const summary = summaryOf(left.parts, await billingNow(), leavesOut);
+    setRest({ plan: { ...left, ...summary }, hasChanged });
+  };
+
+  const choose = async (isLeftOut: boolean): Promise<void> => {
+    if (plan === undefined) return;
+    setLeavesOut(isLeftOut);
+    const isShown = await action.run(() => showAnew(plan, isLeftOut, rest?.hasChanged ?? false));
+    if (!isShown) setLeavesOut(!isLeftOut);
   };
 
   /** Part after part, each as a whole. After the first, each has another price. */
@@ -50,7 +66,7 @@ export function ImportDialog({ onClose, onDone }: Ends) {
         setProgress({ done: index, total: parts.length });
         if (isStopped.current) break;
         try {
-          if (index > 0) part.plan = await previewPart(part.file);
+          if (index > 0) part.plan = await previewPart(part.file, leavesOut);
           if (!part.plan.emails.some(({ status }) => status === "will_import")) continue;
           const { emails, quote } = part.plan;
           const done = await call("POST /v1/emails/import/commit", { body: { emails, quote } });
@@ -59,8 +75,9 @@ export function ImportDialog({ onClose, onDone }: Ends) {
         } catch (error) {
           const hasChanged = ["quote_mismatch", "nothing_to_import"].includes(asFailure(error).code ?? "");
           // What is imported is not asked for again. Of the rest the new price is shown: people agree to what they see.
-          const left = { ...plan, ...summaryOf(parts.slice(index)) };
-          if (hasChanged) return await showAnew(left);
+          const billing = { ...plan.billing, activeCount: plan.billing.activeCount + imported - disabled };
+          const left = { ...plan, ...summaryOf(parts.slice(index), billing, leavesOut) };
+          if (hasChanged) return await showAnew(left, leavesOut, true);
           setRest({ plan: left, hasChanged });
           throw error;
         } finally {
@@ -85,6 +102,7 @@ export function ImportDialog({ onClose, onDone }: Ends) {
         onChange={(event) => {
           setChosen({ file: event.currentTarget.files?.[0], choices: choices + 1 });
           setRest(undefined);
+          setLeavesOut(false);
           action.clear();
         }}
       />
@@ -113,6 +131,12 @@ export function ImportDialog({ onClose, onDone }: Ends) {
               UTF-8.
             </p>
           )}
+          <Departed
+            of={plan.departed}
+            isLeftOut={leavesOut}
+            isBusy={action.isBusy}
+            onChange={(isLeftOut) => void choose(isLeftOut)}
+          />
           <PlanRows {...plan} />
         </>
       )}
@@ -146,12 +170,12 @@ export function ImportDialog({ onClose, onDone }: Ends) {
       </div>
       {plan !== undefined && hasLeavers && (
         <LeaversDialog
-          rows={plan.allRows}
+          rows={leavesOut ? withoutDeparted(plan) : plan.allRows}
           onClose={() => setLeavers(false)}
           onDone={() => {
             onDone();
             // If this fails, the import itself tells that the price has changed.
-            showAnew(plan).catch(() => {});
+            showAnew(plan, leavesOut, true).catch(() => {});
           }}
         />
       )}

@@ -3,7 +3,8 @@ import { teamChoices } from "../../components/choices.ts";
 import { type Column, Table } from "../../components/table.tsx";
 import { useData } from "../../components/use-data.ts";
 import { inBothForms } from "../../text/domain-name.ts";
-import { count, money, number } from "../../text/words.ts";
+import { addresses, count, money, number } from "../../text/words.ts";
+import type { Preview } from "./summary.ts";
 
 type Kind = "malformed" | "foreign" | Exclude<ImportRow["status"], "invalid">;
 /** `id`: its place in the file. */
@@ -24,17 +25,57 @@ const kindOf = ({ email, status }: ImportRow): Kind => {
   return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) ? "foreign" : "malformed";
 };
 
+/** Of a price speaks only who has set one. */
 export function Quote({ plan: { quote } }: { plan: Pick<ImportPlan, "quote"> }) {
   const { estimatedDeltaCents: delta, interval } = quote;
   return (
     <p class="quote">
-      After that <strong>{count(quote.newActiveCount, "address is", "addresses are")} watched</strong> and{" "}
-      {count(quote.newSeatsCount, "seat is", "seats are")} paid:{" "}
-      <strong>
-        {delta === 0 ? "the price stays the same" : `${delta > 0 ? "+" : ""}${money(delta)} per ${interval}`}
-      </strong>
-      {quote.isEstimate && delta !== 0 && ", an estimate"}.
+      After that <strong>{count(quote.newActiveCount, "address is", "addresses are")} watched</strong>
+      {delta !== 0 && (
+        <>
+          {" "}
+          and {count(quote.newSeatsCount, "seat is", "seats are")} paid:{" "}
+          <strong>
+            {delta > 0 && "+"}
+            {money(delta)} per {interval}
+          </strong>
+          {quote.isEstimate && ", an estimate"}
+        </>
+      )}
+      .
     </p>
+  );
+}
+
+type DepartedProps = {
+  of: Preview["departed"];
+  isLeftOut: boolean;
+  isBusy: boolean;
+  onChange: (isLeftOut: boolean) => void;
+};
+
+/** Those who have left, as a column of the file says, and the choice not to import them. */
+export function Departed({ of, isLeftOut, isBusy, onChange }: DepartedProps) {
+  if (of.length === 0) return null;
+  const shown = of
+    .slice(0, mostNames)
+    .map(({ email, heading, value }) => `${inBothForms(email)} (${heading}: ${value})`);
+  return (
+    <div>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isLeftOut}
+          disabled={isBusy}
+          onChange={(event) => onChange(event.currentTarget.checked)}
+        />{" "}
+        Leave out {addresses(of.length)} of people who have left or are suspended
+      </label>
+      <p class="muted">
+        The file says so: <bdi>{shown.join(", ")}</bdi>
+        {of.length > mostNames && ", …"}
+      </p>
+    </div>
   );
 }
 
@@ -57,7 +98,7 @@ const mostShown = 500;
 /** Names of those without an address are shown up to so many. */
 const mostNames = 20;
 
-type PlanProps = { rows: readonly ImportRow[]; columns: NonNullable<ImportPlan["columns"]> };
+type PlanProps = Pick<Preview, "rows" | "columns">;
 
 /** What becomes of the file's rows, how many of each kind there are, and what of the file is read. */
 export function PlanRows({ rows, columns: headings }: PlanProps) {

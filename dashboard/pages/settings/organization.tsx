@@ -113,9 +113,11 @@ function Subscription({
           {count(activeCount, "enabled address", "enabled addresses")}
           {seatAllowance !== null && ` of ${seatAllowance} allowed`}, {count(seats, "seat")}
         </Fact>
-        <Fact name="Price">
-          {money(seatPriceCents)} per seat, {money(seats * seatPriceCents)} per {interval} in all
-        </Fact>
+        {seatPriceCents > 0 && (
+          <Fact name="Price">
+            {money(seatPriceCents)} per seat, {money(seats * seatPriceCents)} per {interval} in all
+          </Fact>
+        )}
       </dl>
       <h3>If the subscription lapses</h3>
       <LapsedMeaning />
