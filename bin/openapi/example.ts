@@ -21,7 +21,12 @@ const values: Json = {
   "breaches.reason": "Password changed",
   "breaches.status": "completed",
   "breaches.title": "PayrollPro",
-  columns: { used: ["Email", "Name", "Team"], ignored: ["Phone"], withoutAddress: [] },
+  columns: {
+    used: ["Email", "Name", "Team", "Status"],
+    ignored: ["Phone"],
+    withoutAddress: [],
+    departed: [{ email: "grace@demo.example", heading: "Status", value: "Suspended" }],
+  },
   "configs.channel": "webhook",
   cursor: "AAAAAZrCcgA",
   dataClasses: ["Passwords", "Email addresses"],

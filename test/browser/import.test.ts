@@ -119,7 +119,7 @@ test("a large file is imported in parts: Stop leaves whole ones, a change asks a
   expect((await api.get("/emails")).body.total).toBe(8);
 });
 
-test("people who have left, as the file says, can be left out; a price is shown if there is one", async () => {
+test("people who have left can be left out; a price is shown if there is one", async () => {
   const { api, ...organization } = await createOrganization({ "seat-price-cents": "250" });
   const { page } = await signInTo(organization);
   await page.getByRole("button", { name: "Import", exact: true }).click();

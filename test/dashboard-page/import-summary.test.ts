@@ -30,7 +30,7 @@ const inParts = (emails: readonly string[], size: number): string[][] =>
     emails.slice(at * size, (at + 1) * size),
   );
 
-test("rows and quote of all parts are those of one part, with any allowance, price and repetition", () => {
+test("rows and quote of all parts of an import are those of one part", () => {
   const cases = fc.record({
     emails: fc.array(
       fc.constantFrom(..."abcdefghij").map((name) => `${name}@demo.example`),

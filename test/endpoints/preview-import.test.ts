@@ -41,7 +41,7 @@ describe("200", () => {
     expect(await api.post("/emails/import/commit", reply.body)).toMatchObject({ status: 200 });
   });
 
-  test("leaveOut=departed leaves out who has left, as a column says; the rest can be committed", async () => {
+  test("leaveOut=departed leaves out who has left; the rest can be committed", async () => {
     const { api } = await createOrganization();
     const file = "email,status\nada@demo.example,Active\nbob@demo.example,Suspended";
     const departed = [{ email: "bob@demo.example", heading: "status", value: "Suspended" }];
