@@ -49,12 +49,15 @@ export const resourcesOf = (assemblyDirectory: string): Resources => {
 
 type MethodSetting = { HttpMethod: string; ResourcePath: string; ThrottlingRateLimit: number };
 
+type Api = { Body: { paths: Record<string, Record<string, { security?: object[] }>> } };
+
 /** A method has its own limit, or the stage's. Those without the authorizer are the page's. */
 const limitsOf = (assembly: Assembly): Resources["requestsPerSecond"] => {
   const [stage] = assembly.ofType<{ MethodSettings: MethodSetting[] }>("AWS::ApiGateway::Stage");
   const [usual, ...own] = stage?.properties.MethodSettings ?? [];
-  const methods = assembly.ofType<{ AuthorizerId?: string }>("AWS::ApiGateway::Method");
-  const ofPage = methods.filter(({ properties }) => properties.AuthorizerId === undefined);
+  const [api] = assembly.ofType<Api>("AWS::ApiGateway::RestApi");
+  const methods = Object.values(api?.properties.Body.paths ?? {}).flatMap((path) => Object.values(path));
+  const ofPage = methods.filter(({ security }) => security === undefined);
   const isOfPage = ({ ResourcePath }: MethodSetting): boolean => ResourcePath.startsWith("/~1app");
   const sumOf = (some: MethodSetting[], methodCount: number): number =>
     some.reduce((sum, { ThrottlingRateLimit }) => sum + ThrottlingRateLimit, 0) +

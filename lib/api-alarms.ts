@@ -1,6 +1,6 @@
 /** What tells that the API fails, or refuses more than usual. */
 import { Duration } from "aws-cdk-lib";
-import type { RestApi } from "aws-cdk-lib/aws-apigateway";
+import type { SpecRestApi } from "aws-cdk-lib/aws-apigateway";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { FilterPattern, type ILogGroup, type LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { Alarms } from "./alarms.ts";
@@ -16,7 +16,7 @@ const refusedRequests = 300;
  * behind a trusted proxy: the authorizer logs that one itself, in `authorizerLogs`.
  */
 export function addApiAlarms(
-  api: RestApi,
+  api: SpecRestApi,
   accessLogs: LogGroup,
   authorizerLogs: ILogGroup,
   { trustedProxySecretSha256 }: Options,

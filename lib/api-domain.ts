@@ -3,8 +3,8 @@ import {
   DomainName,
   EndpointAccessMode,
   EndpointType,
-  type RestApi,
   SecurityPolicy,
+  type SpecRestApi,
 } from "aws-cdk-lib/aws-apigateway";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 
@@ -12,7 +12,7 @@ import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
  * Serves the API under a name of its own: its base path `api` leads to the stage, so that paths are the same as under
  * the API's own name. Gives the host at which whoever deploys points the name.
  */
-export function serveUnderDomain(api: RestApi, name: string, certificateArn: string): string {
+export function serveUnderDomain(api: SpecRestApi, name: string, certificateArn: string): string {
   const domain = new DomainName(api, "Domain", {
     domainName: name,
     certificate: Certificate.fromCertificateArn(api, "Certificate", certificateArn),

@@ -3,11 +3,9 @@ import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { dashboardRoutes } from "../functions/dashboard-routes.ts";
-import { routes } from "../functions/routes.ts";
+import { everyRoute, parts } from "../functions/parts.ts";
 import { startScheduledScan } from "../functions/start-scheduled-scan/worker.ts";
 import { queueWorkers, scheduledWorkers } from "../functions/workers.ts";
-import type { Method, Route } from "../shared/contract/endpoint.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
 import { Alarms } from "./alarms.ts";
 import { addBudget } from "./budget.ts";
@@ -38,8 +36,7 @@ export type BreachMonitorProps = Partial<Options> & {
 };
 
 /**
- * The whole service. Contracts in `functions/` say what each function is, may do and needs. It takes more than 400 of the 500 resources that
- * a stack may have: a second one needs a stack of its own, which may be nested.
+ * The whole service. Contracts in `functions/` say what each function is, may do and needs.
  */
 export class BreachMonitor extends Construct {
   /** What administrators need to know. `admin --stack` finds these values in outputs of the stack with the same names. */
@@ -114,7 +111,8 @@ export class BreachMonitor extends Construct {
       worker: startScheduledScan,
       resources,
     });
-    addFailureAlarm(this, [...fedByQueues, ...onSchedule, scheduledScan], alarms);
+    const workers = [...fedByQueues, ...onSchedule, scheduledScan];
+    addFailureAlarm(this, workers, alarms);
     addDeadLetterAlarm(deadLetters, alarms);
     addThrottleAlarms(table, alarms);
 
@@ -138,23 +136,22 @@ export class BreachMonitor extends Construct {
         ...contract,
         memoryMegabytes: endpointMegabytes,
         logGroup,
-      }).function;
-    const refuseRoute = createFunction("refuse-route", { uses: [] });
-    refuseRoute.addEnvironment("DECLARED_METHODS", JSON.stringify(methodsByPath()));
+      });
     const authorize = createFunction("authorize", {
       uses: ["table:read", "table:limits", "table:credentials"],
       quiet: true,
     });
-    authorize.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
+    authorize.function.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
     const { trustedProxySecretSha256 } = options;
     if (trustedProxySecretSha256 !== undefined)
-      authorize.addEnvironment("TRUSTED_PROXY_SHA256", trustedProxySecretSha256);
+      authorize.function.addEnvironment("TRUSTED_PROXY_SHA256", trustedProxySecretSha256);
     const api: ServiceApi = new ServiceApi(
       this,
+      "Api",
       {
         name,
         parts: parts.map(({ name: part, routes }) => {
-          // One for all endpoints of a part, as a stack may have 500 resources.
+          // One for all endpoints of a part, so that operators search one.
           const logGroup = createLogGroup(this, `${part}-logs`, `${name}-${part}`);
           return {
             name: part,
@@ -165,8 +162,9 @@ export class BreachMonitor extends Construct {
           };
         }),
         authorize,
-        refuseRoute,
+        refuseRoute: createFunction("refuse-route", { uses: [] }),
         serveDashboard: createFunction("serve-dashboard", { uses: [] }),
+        workers,
         options,
       },
       alarms,
@@ -207,23 +205,6 @@ const identityProviderOf = (name: string, options: Options): IdentityProvider | 
     join: options.oidcJoin,
     clientSecretParameter: `/breach-monitor/${name}/oidc-client-secret`,
   };
-};
-
-/** The parts of the API by the first segment of their paths. */
-const parts: readonly { name: string; routes: readonly Route[] }[] = [
-  { name: "v1", routes },
-  { name: "dashboard", routes: dashboardRoutes },
-];
-
-/** Every route with its path below the stage. */
-const everyRoute = parts.flatMap(({ name, routes }) =>
-  routes.map((route) => ({ ...route, path: `/${name}${route.path}` })),
-);
-
-const methodsByPath = (): Record<string, Method[]> => {
-  const methods: Record<string, Method[]> = {};
-  for (const { path, method } of everyRoute) methods[path] = [...(methods[path] ?? []), method];
-  return methods;
 };
 
 /** The authorizer looks at no credential on these, whatever the method. */

@@ -3,8 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { build } from "esbuild";
-import { dashboardRoutes } from "../functions/dashboard-routes.ts";
-import { routes } from "../functions/routes.ts";
+import { everyRoute } from "../functions/parts.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../functions/workers.ts";
 import { noticesOf } from "./notices.ts";
 import { bundlePage } from "./page-bundle.ts";
@@ -23,7 +22,7 @@ export const folders: readonly string[] = [
     "authorize",
     "refuse-route",
     "serve-dashboard",
-    ...[...routes, ...dashboardRoutes].map(({ name }) => name),
+    ...everyRoute.map(({ name }) => name),
     ...[...queueWorkers, ...scheduledWorkers, ...onDemandWorkers].map(({ folder }) => folder),
   ]),
 ];

@@ -6,8 +6,7 @@ import type { Construct } from "constructs";
 import { addsToWrites, grantOf, type Permission, type Resources } from "./uses.ts";
 
 /**
- * The role of all functions with the same permissions; a stack may have 500 resources, and there are more functions than
- * sets of permissions. The role contains its policy, because a policy of its own would be another resource.
+ * The role of all functions with the same permissions, so that people read each set once. The role contains its policy.
  */
 export class FunctionRole extends Role {
   private readonly logs: PolicyStatement;

@@ -2,7 +2,7 @@
  * The replies that API Gateway gives without calling a function, in the form and the words of the functions'
  * errors: `{error}` as JSON. Types that are not listed fall back to DEFAULT_4XX and DEFAULT_5XX.
  */
-import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
+import { ResponseType } from "aws-cdk-lib/aws-apigateway";
 import { refusals } from "../shared/contract/errors.ts";
 import type { Options } from "./options.ts";
 
@@ -53,24 +53,31 @@ const bodyOf = ({ error, isFromAuthorizer }: GatewayResponse): string => {
   return error === undefined ? '{"error":$context.error.messageString}' : JSON.stringify({ error });
 };
 
-export function addGatewayResponses(api: RestApi, { gatewayContextHeaders }: Options): void {
-  for (const response of responses) {
-    const { type, status, isFromAuthorizer, headers } = response;
-    const fixed = { "Content-Type": "application/json", "Cache-Control": "no-store", ...headers };
-    // API Gateway documents values from the request and constants only. Without these, the same id is in API Gateway's own header
-    // x-amz-apigw-id, and clients wait longer than they have to.
-    const retryAfter = gatewayContextHeaders
-      ? "context.authorizer.retryAfterSeconds"
-      : `'${longestLimitSeconds}'`;
-    api.addGatewayResponse(type.responseType, {
-      type,
-      ...(status !== undefined && { statusCode: String(status) }),
-      responseHeaders: {
+/** The replies by their types, as an OpenAPI document for API Gateway has them. */
+export const gatewayResponses = ({ gatewayContextHeaders }: Options): Record<string, object> =>
+  Object.fromEntries(
+    responses.map((response) => {
+      const { type, status, isFromAuthorizer, headers } = response;
+      const fixed = { "Content-Type": "application/json", "Cache-Control": "no-store", ...headers };
+      // API Gateway documents values from the request and constants only. Without these, the same id is in API
+      // Gateway's own header x-amz-apigw-id, and clients wait longer than they have to.
+      const retryAfter = gatewayContextHeaders
+        ? "context.authorizer.retryAfterSeconds"
+        : `'${longestLimitSeconds}'`;
+      const sources = {
         ...Object.fromEntries(Object.entries(fixed).map(([name, value]) => [name, `'${value}'`])),
         ...(gatewayContextHeaders && { "X-Request-Id": "context.extendedRequestId" }),
         ...(isFromAuthorizer && { "Retry-After": retryAfter }),
-      },
-      templates: { "application/json": bodyOf(response) },
-    });
-  }
-}
+      };
+      return [
+        type.responseType,
+        {
+          ...(status !== undefined && { statusCode: status }),
+          responseParameters: Object.fromEntries(
+            Object.entries(sources).map(([name, source]) => [`gatewayresponse.header.${name}`, source]),
+          ),
+          responseTemplates: { "application/json": bodyOf(response) },
+        },
+      ];
+    }),
+  );

@@ -1,44 +1,31 @@
-import { Aws, Duration, Fn, RemovalPolicy, Size, Validations } from "aws-cdk-lib";
+import { Aws, Fn, RemovalPolicy, Size, Validations } from "aws-cdk-lib";
 import {
   AccessLogField,
   AccessLogFormat,
-  AuthorizationType,
-  type CfnAuthorizer,
+  ApiDefinition,
   type CfnRestApi,
   EndpointAccessMode,
   EndpointType,
   IpAddressType,
-  type IResource,
   LogGroupLogDestination,
-  type Method,
-  RequestAuthorizer,
-  RestApi,
   SecurityPolicy,
+  SpecRestApi,
 } from "aws-cdk-lib/aws-apigateway";
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import type { IFunction, Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
+import { Effect, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { Route } from "../shared/contract/endpoint.ts";
 import type { Alarms } from "./alarms.ts";
 import { addApiAlarms } from "./api-alarms.ts";
+import { type ApiFunctions, apiDefinition, pagePaths } from "./api-definition.ts";
 import { serveUnderDomain } from "./api-domain.ts";
-import { FunctionIntegration } from "./function-integration.ts";
-import { addGatewayResponses } from "./gateway-responses.ts";
 import type { Options } from "./options.ts";
+import { functionArn, type ServiceFunction } from "./service-function.ts";
 import { addWebAcl } from "./web-acl.ts";
 
-/** A part of the API: the first segment of its paths, and each of its routes with the function of its endpoint. */
-export type ApiPart = { name: string; routes: readonly { route: Route; function: IFunction }[] };
-
-type ServiceApiProps = {
+type ServiceApiProps = ApiFunctions & {
   name: string;
-  parts: readonly ApiPart[];
-  authorize: LambdaFunction;
-  /** Answers every method and path that no route declares. */
-  refuseRoute: IFunction;
-  /** Answers what is under /app, and leads there from the root. */
-  serveDashboard: IFunction;
+  /** Functions that API Gateway may not invoke. */
+  workers: readonly ServiceFunction[];
   options: Options;
 };
 
@@ -65,9 +52,6 @@ const accessLogFormat = ({ trustedProxySecretSha256 }: Options): AccessLogFormat
   );
 
 const stageName = "api";
-
-/** What the page's function answers, for everybody. The root only leads to the page. */
-const pagePaths = ["/app", "/app/{proxy+}"] as const;
 
 /**
  * API Gateway applies the limits of a stage to each method by itself. These are those of methods that only refuse, and of every method
@@ -104,63 +88,58 @@ export class ServiceApi extends Construct {
   /** The host at which to point a name of its own. Undefined: it has none. */
   readonly domainTarget: string | undefined;
 
-  constructor(
-    scope: Construct,
-    { name, parts, authorize, refuseRoute, serveDashboard, options }: ServiceApiProps,
-    alarms: Alarms,
-  ) {
-    super(scope, "Api");
+  constructor(scope: Construct, id: string, props: ServiceApiProps, alarms: Alarms) {
+    super(scope, id);
+    const { name, options, workers, ...functions } = props;
+    const { parts, authorize, refuseRoute, serveDashboard } = functions;
+    const { requestsPerSecond } = options;
 
     const accessLogs = new LogGroup(this, "AccessLogs", {
       logGroupName: `/aws/apigateway/${name}`,
       retention: RetentionDays.THREE_MONTHS,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    const authorizer = new RequestAuthorizer(this, "Authorizer", {
-      authorizerName: `${name}-authorize`,
-      handler: authorize,
-      // Without a cache a revoked key fails on the very next request. With identity sources API Gateway
-      // itself would answer requests that lack them, and these would not be counted.
-      resultsCacheTtl: Duration.seconds(0),
-      identitySources: [],
-    });
-    // CDK writes an empty text, and a property that is not there is what API Gateway documents for no source.
-    const cfnAuthorizer = authorizer.node.findChild("Resource") as CfnAuthorizer;
-    cfnAuthorizer.addPropertyDeletionOverride("IdentitySource");
-    const api = new RestApi(this, "RestApi", {
+    const invoker = this.createInvoker(`${name}-*`, workers);
+    const endpoints = parts.flatMap(({ routes }) => routes.map((each) => each.function));
+    const api = new SpecRestApi(this, "RestApi", {
       restApiName: name,
+      apiDefinition: ApiDefinition.fromInline(apiDefinition(name, functions, invoker.roleArn, options)),
       // Where clients have IPv6 addresses, one of them has very many: limits by address count its network (source-address.ts).
       endpointConfiguration: { types: [EndpointType.REGIONAL], ipAddressType: IpAddressType.IPV4 },
+      // The import itself asks for the type here.
+      parameters: { endpointConfigurationTypes: EndpointType.REGIONAL },
       binaryMediaTypes: ["multipart/form-data"],
       minCompressionSize: Size.kibibytes(1),
       // Access logs need API Gateway's role, which all stacks of an account share: it outlives each stack.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
-      defaultMethodOptions: { authorizer, authorizationType: AuthorizationType.CUSTOM },
       deployOptions: {
         stageName,
         // Traces of a stage would hold whole urls, and so the secrets of recipients' links.
         tracingEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
         accessLogFormat: accessLogFormat(options),
-        throttlingRateLimit: refusalsPerSecond(options.requestsPerSecond),
-        throttlingBurstLimit: burstOf(options.requestsPerSecond),
+        throttlingRateLimit: refusalsPerSecond(requestsPerSecond),
+        throttlingBurstLimit: burstOf(requestsPerSecond),
         methodOptions: {
           ...limitsOf(
             parts.flatMap(({ name, routes }) =>
               routes.map(({ route }) => `/${name}${route.path}/${route.method}`),
             ),
-            options.requestsPerSecond,
-            burstOf(options.requestsPerSecond),
+            requestsPerSecond,
+            burstOf(requestsPerSecond),
           ),
           ...limitsOf(
             pagePaths.map((path) => `${path}/GET`),
-            filesPerSecond(options.requestsPerSecond),
-            burstOfPage(options.requestsPerSecond),
+            filesPerSecond(requestsPerSecond),
+            burstOfPage(requestsPerSecond),
           ),
         },
       },
     });
+    // The definition names functions by their ARNs alone: they are told the API's url, and so wait for it.
+    for (const each of [...endpoints, authorize, refuseRoute, serveDashboard])
+      api.latestDeployment?.node.addDependency(each.function);
     // A regional API without a policy accepts TLS 1.0. This policy accepts TLS 1.2 and 1.3 with forward
     // secrecy, and post-quantum key exchange. TLS 1.3 alone would shut out clients that cannot be updated.
     const restApi = api.node.defaultChild as CfnRestApi;
@@ -168,57 +147,6 @@ export class ServiceApi extends Construct {
     restApi.endpointAccessMode = EndpointAccessMode.STRICT;
     // Removes CDK's own output, since `outputs` of the service has the path too.
     api.node.tryRemoveChild("Endpoint");
-    addGatewayResponses(api, options);
-
-    const functions = parts.flatMap(({ routes }) => routes.map((each) => each.function));
-    const invoker = new Role(this, "Invoker", {
-      description: "In which API Gateway invokes the functions of its methods",
-      // Without a condition on `aws:SourceAccount`: API Gateway does not send it when it assumes the role of an integration.
-      assumedBy: new ServicePrincipal("apigateway.amazonaws.com"),
-      inlinePolicies: {
-        Invoke: new PolicyDocument({
-          statements: [
-            new PolicyStatement({
-              actions: ["lambda:InvokeFunction"],
-              resources: [...functions, refuseRoute, serveDashboard].map(({ functionArn }) => functionArn),
-            }),
-          ],
-        }),
-      },
-    });
-    const refusal = new FunctionIntegration(refuseRoute, invoker);
-    for (const { name, routes } of parts) {
-      const part = api.root.addResource(name);
-      const resources = new Set<IResource>([part, part.addResource("{proxy+}")]);
-      for (const { route, function: endpoint } of routes) {
-        const resource = part.resourceForPath(route.path.slice(1));
-        for (
-          let each: IResource = resource;
-          each !== part && each.parentResource;
-          each = each.parentResource
-        ) {
-          resources.add(each);
-        }
-        resource.addMethod(route.method, new FunctionIntegration(endpoint, invoker));
-      }
-      for (const resource of resources) resource.addMethod("ANY", refusal);
-    }
-
-    const page = new FunctionIntegration(serveDashboard, invoker);
-    const addPageMethod = (path: string, method: string): Method =>
-      api.root.resourceForPath(path).addMethod(method, page, { authorizationType: AuthorizationType.NONE });
-    const pageMethods = [
-      ...["/", ...pagePaths].map((path) => addPageMethod(path, "ANY")),
-      // By itself, because it has a limit of its own.
-      ...pagePaths.map((path) => addPageMethod(path, "GET")),
-    ];
-    for (const method of pageMethods) {
-      const reason = "The page holds no data, and is where people sign in";
-      Validations.of(method).acknowledge(
-        { id: "AwsSolutions-APIG4", reason },
-        { id: "AwsSolutions-COG4", reason },
-      );
-    }
 
     const { domainName, certificateArn } = options;
     if (domainName !== undefined && certificateArn !== undefined)
@@ -238,11 +166,37 @@ export class ServiceApi extends Construct {
         id: "AwsSolutions-APIG6",
         reason: "Execution logs would hold paths and query strings; access logs do not",
       },
-      { id: "AwsSolutions-COG4", reason: "API keys and sessions are checked by our own authorizer" },
       {
         id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]",
         reason: "The account-wide role of API Gateway is meant to have exactly this policy",
       },
     );
+  }
+
+  /**
+   * The role in which API Gateway invokes the functions of this service that are not workers. Their names would fill
+   * the 10,240 characters that policies of a role may have.
+   */
+  private createInvoker(functionNames: string, workers: readonly ServiceFunction[]): Role {
+    const actions = ["lambda:InvokeFunction"];
+    const invoker = new Role(this, "Invoker", {
+      description: "In which API Gateway invokes the authorizer and the functions of its methods",
+      // Without a condition on `aws:SourceAccount`: API Gateway does not send it when it assumes the role of an integration.
+      assumedBy: new ServicePrincipal("apigateway.amazonaws.com"),
+      inlinePolicies: {
+        Invoke: new PolicyDocument({
+          statements: [
+            new PolicyStatement({ actions, resources: [functionArn(functionNames)] }),
+            new PolicyStatement({ effect: Effect.DENY, actions, resources: workers.map(({ arn }) => arn) }),
+          ],
+        }),
+      },
+    });
+    Validations.of(invoker).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${functionNames}]`,
+      reason:
+        "All functions of the service begin with its name, and those that the API may not invoke are denied",
+    });
+    return invoker;
   }
 }

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Aws, Duration, RemovalPolicy } from "aws-cdk-lib";
 import {
   Architecture,
   type Code,
@@ -44,16 +44,22 @@ export const createLogGroup = (scope: Construct, id: string, functionName: strin
     removalPolicy: RemovalPolicy.DESTROY,
   });
 
+/** Made of the name alone, so that it can be told to what the function itself waits for. */
+export const functionArn = (functionName: string): string =>
+  `arn:${Aws.PARTITION}:lambda:${Aws.REGION}:${Aws.ACCOUNT_ID}:function:${functionName}`;
+
 /** A function that may do exactly what the contract's `uses` say. */
 export class ServiceFunction extends Construct {
   readonly name: string;
   readonly function: LambdaFunction;
+  readonly arn: string;
   readonly logGroup: ILogGroup;
 
   constructor(scope: Construct, { name, code, uses, resources, ...contract }: ServiceFunctionProps) {
     super(scope, name);
     this.name = name;
     const functionName = `${resources.name}-${name}`;
+    this.arn = functionArn(functionName);
     this.logGroup = contract.logGroup ?? createLogGroup(this, "Logs", functionName);
     const role = FunctionRole.of(scope, uses, resources, this.logGroup);
 

@@ -1,5 +1,5 @@
 import { Aws } from "aws-cdk-lib";
-import type { RestApi } from "aws-cdk-lib/aws-apigateway";
+import type { SpecRestApi } from "aws-cdk-lib/aws-apigateway";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 
 /** Of one address in five minutes: five times what the service itself answers to an address. */
@@ -9,7 +9,7 @@ const requestsOfAddress = 2_500;
  * A web ACL with one rule: an address with too many requests is blocked until it has asked less. Blocked requests
  * reach neither API Gateway's throttle, which all clients share, nor any function.
  */
-export function addWebAcl(api: RestApi, name: string): void {
+export function addWebAcl(api: SpecRestApi, name: string): void {
   const visibilityConfig = {
     // Metrics of AWS WAF are free; samples would show paths and headers.
     cloudWatchMetricsEnabled: true,

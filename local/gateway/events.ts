@@ -60,7 +60,6 @@ const requestContext = (request: RoutedRequest): object => ({
   protocol: "HTTP/1.1",
   requestId: request.id,
   requestTimeEpoch: request.receivedAt,
-  resourceId: request.route.resourceId,
   resourcePath: request.route.resourcePath,
   stage: request.stage,
 });

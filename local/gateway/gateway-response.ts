@@ -1,5 +1,4 @@
 /** The gateway's own answers: the template's gateway responses, with AWS's defaults behind them. */
-import type { Assembly } from "../template/assembly.ts";
 import type { Refusal } from "./refusal.ts";
 import type { GatewayRequest } from "./request.ts";
 
@@ -22,40 +21,42 @@ const responseTypes = {
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 export type ResponseType = keyof typeof responseTypes;
 
-type ResponseProperties = {
-  ResponseType: string;
-  StatusCode?: string;
-  ResponseParameters?: Record<string, string>;
-  ResponseTemplates?: Record<string, string>;
+type GatewayResponse = {
+  statusCode?: number;
+  responseParameters?: Record<string, string>;
+  responseTemplates?: Record<string, string>;
+};
+
+/** What an OpenAPI document for API Gateway says of its own answers, by their types. */
+export type GatewayResponseDocument = {
+  "x-amazon-apigateway-gateway-responses"?: Record<string, GatewayResponse>;
 };
 
 export type GatewayResponses = { answer(refusal: Refusal, request: GatewayRequest): HttpReply };
 
-export const readGatewayResponses = (assembly: Assembly): GatewayResponses => {
-  const declared = new Map(
-    assembly
-      .ofType<ResponseProperties>("AWS::ApiGateway::GatewayResponse")
-      .map(({ properties }) => [properties.ResponseType, properties]),
-  );
+export const readGatewayResponses = (document: GatewayResponseDocument): GatewayResponses => {
+  const declared = new Map(Object.entries(document["x-amazon-apigateway-gateway-responses"] ?? {}));
   return {
     answer: (refusal, request) => {
       const [usualStatus, usualMessage] = responseTypes[refusal.type];
       const status = refusal.status ?? usualStatus;
-      const properties =
-        declared.get(refusal.type) ?? declared.get(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX");
+      const {
+        statusCode = status,
+        responseParameters = {},
+        responseTemplates: templates = {},
+      } = declared.get(refusal.type) ?? declared.get(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX") ?? {};
       const context = contextOf(refusal, refusal.message ?? usualMessage, request);
-      const templates = properties?.ResponseTemplates ?? {};
       const [mediaType = "application/json"] =
         "application/json" in templates ? ["application/json"] : Object.keys(templates);
       const template = templates[mediaType] ?? '{"message":$context.error.messageString}';
-      const headers = Object.entries(properties?.ResponseParameters ?? {}).flatMap(([target, source]) => {
+      const headers = Object.entries(responseParameters).flatMap(([target, source]) => {
         const name = target.replace(/^gatewayresponse\.header\./, "");
         const value = parameterValue(source, context);
         return value === undefined ? [] : [[name, value] as [string, string]];
       });
       const hasContentType = headers.some(([name]) => name.toLowerCase() === "content-type");
       return {
-        status: properties?.StatusCode === undefined ? status : Number(properties.StatusCode),
+        status: statusCode,
         headers: [
           ...(hasContentType ? [] : [["Content-Type", mediaType] as [string, string]]),
           ["x-amzn-ErrorType", refusal.type],

@@ -8,7 +8,7 @@ import { serveOnLoopback } from "../loopback.ts";
 import type { Assembly } from "../template/assembly.ts";
 import { authorize } from "./authorizer.ts";
 import { compress } from "./compression.ts";
-import { type HttpReply, readGatewayResponses } from "./gateway-response.ts";
+import { type GatewayResponseDocument, type HttpReply, readGatewayResponses } from "./gateway-response.ts";
 import { integrate } from "./integration.ts";
 import { Refused } from "./refusal.ts";
 import {
@@ -19,7 +19,7 @@ import {
   readRequest,
   refuseLongHeaders,
 } from "./request.ts";
-import { readRoutes } from "./routes.ts";
+import { type ApiDocument, readRoutes } from "./routes.ts";
 
 export type Gateway = {
   /** The invoke URL: `http://127.0.0.1:PORT/<stage>`. */
@@ -47,7 +47,7 @@ export const startGateway = async ({
   answerLocal,
 }: GatewayOptions): Promise<Gateway> => {
   const api = readApi(assembly);
-  const responses = readGatewayResponses(assembly);
+  const responses = readGatewayResponses(api.document);
   const integration = { lambda, isBinary: api.isBinary };
 
   const reply = async (
@@ -94,7 +94,14 @@ export const startGateway = async ({
   return { url: `${server.url}/${api.stage}`, close: server.close };
 };
 
+type ApiProperties = {
+  Body?: ApiDocument & GatewayResponseDocument;
+  BinaryMediaTypes?: string[];
+  MinimumCompressionSize?: number;
+};
+
 type Api = {
+  document: ApiDocument & GatewayResponseDocument;
   stage: string;
   isOfStage(request: GatewayRequest): boolean;
   /** Throws `Refused` if no route answers the request. */
@@ -107,17 +114,18 @@ type Api = {
 
 /** Reads the template's REST API and its stage. */
 const readApi = (assembly: Assembly): Api => {
-  const [api] = assembly.ofType<{ BinaryMediaTypes?: string[]; MinimumCompressionSize?: number }>(
-    "AWS::ApiGateway::RestApi",
-  );
+  const [api] = assembly.ofType<ApiProperties>("AWS::ApiGateway::RestApi");
   const [declaredStage] = assembly.ofType<{ StageName: string }>("AWS::ApiGateway::Stage");
   if (api === undefined || declaredStage === undefined) throw new Error("The template has no REST API");
+  const { Body: document } = api.properties;
+  if (document === undefined) throw new Error(`${api.logicalId} has no OpenAPI document`);
   const apiId = assembly.physicalId(api.logicalId);
   const stage = declaredStage.properties.StageName;
   const { accountId, region } = assembly;
-  const routes = readRoutes(assembly, apiId);
+  const routes = readRoutes(assembly, document);
   const binaryMediaTypes = new Set(api.properties.BinaryMediaTypes);
   return {
+    document,
     stage,
     isOfStage: ({ path }) => path === `/${stage}` || path.startsWith(`/${stage}/`),
     route: (request) => {

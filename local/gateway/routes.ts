@@ -1,4 +1,4 @@
-/** The resources and methods of the template's REST API, and which of them answers a request. */
+/** The paths and methods of the API's OpenAPI document, and which of them answers a request. */
 
 import { statementsOf } from "../iam/iam.ts";
 import { decide } from "../iam/policy.ts";
@@ -7,7 +7,6 @@ import type { Assembly } from "../template/assembly.ts";
 export type Route = {
   /** The resource's path as declared: `/v1/emails/{id}`. */
   resourcePath: string;
-  resourceId: string;
   functionArn: string;
   /** Whether the role of the integration lets the API invoke it. */
   isInvocable: boolean;
@@ -25,60 +24,77 @@ export type RouteTable = {
   find(method: string, path: string): { route: Route; parameters: Record<string, string> } | undefined;
 };
 
-type ResourceProperties = { ParentId: string; PathPart: string };
-type MethodProperties = {
-  ResourceId: string;
-  HttpMethod: string;
-  AuthorizationType?: string;
-  AuthorizerId?: string;
-  Integration?: { Type: string; Uri?: string; TimeoutInMillis?: number; Credentials?: string };
+type Integration = { type: string; uri?: string; credentials?: string; timeoutInMillis?: number };
+type Operation = {
+  /** Alternatives; each names schemes that must all let a request through. */
+  security?: Record<string, unknown>[];
+  "x-amazon-apigateway-integration"?: Integration;
 };
-type AuthorizerProperties = { AuthorizerUri: string; Type: string };
+type SecurityScheme = {
+  "x-amazon-apigateway-authorizer"?: {
+    type: string;
+    authorizerUri: string;
+    authorizerCredentials?: string;
+  };
+};
+
+/** An OpenAPI document with API Gateway's extensions. */
+export type ApiDocument = {
+  paths: Record<string, Record<string, Operation>>;
+  components?: { securitySchemes?: Record<string, SecurityScheme> };
+};
+
 type RoleProperties = {
   AssumeRolePolicyDocument: {
     Statement: { Effect: string; Principal: { Service?: string | string[] } }[];
   };
 };
-type PermissionProperties = { FunctionName: string; Principal: string; SourceArn?: string };
 
-/** A resource in the tree of paths, with its methods by name. */
-type Node = { path: string; id: string; children: Map<string, Node>; methods: Map<string, Route> };
+/** A segment of a path, with what may follow it, and the routes that end here by their methods. */
+type Node = { children: Map<string, Node>; routes: Map<string, Route> };
 
+const anyMethod = "x-amazon-apigateway-any-method";
+const methods = ["get", "put", "post", "delete", "options", "head", "patch", anyMethod];
 const defaultTimeoutMilliseconds = 29_000;
 
 /** Throws for what is not emulated: methods other than Lambda proxies, authorizers other than REQUEST. */
-export const readRoutes = (assembly: Assembly, apiId: string): RouteTable => {
-  const arnPrefix = `arn:aws:execute-api:${assembly.region}:${assembly.accountId}:${apiId}`;
-  const { root, nodes } = readTree(assembly, `${apiId}-root`);
+export const readRoutes = (assembly: Assembly, { paths, components }: ApiDocument): RouteTable => {
+  const readAuthorizer = (name: string): Authorizer => {
+    const { type, authorizerUri, authorizerCredentials } =
+      components?.securitySchemes?.[name]?.["x-amazon-apigateway-authorizer"] ?? {};
+    if (type !== "request" || authorizerUri === undefined || authorizerCredentials === undefined)
+      throw new Error(`The security scheme ${name} is not a REQUEST authorizer with a role`);
+    const functionArn = functionOf(authorizerUri);
+    return { functionArn, isInvocable: isInvocableWith(assembly, authorizerCredentials, functionArn) };
+  };
 
-  const readAuthorizer = (id: string): Authorizer => {
-    const found = assembly
-      .ofType<AuthorizerProperties>("AWS::ApiGateway::Authorizer")
-      .find(({ logicalId }) => assembly.physicalId(logicalId) === id);
-    if (found?.properties.Type !== "REQUEST") throw new Error(`Authorizer ${id} is not of type REQUEST`);
-    const functionArn = functionOf(found.properties.AuthorizerUri);
+  const readRoute = (resourcePath: string, method: string, operation: Operation): Route => {
+    if (!methods.includes(method)) throw new Error(`${resourcePath} has ${method}, which is not a method`);
+    const {
+      type,
+      uri,
+      credentials,
+      timeoutInMillis = defaultTimeoutMilliseconds,
+    } = operation["x-amazon-apigateway-integration"] ?? {};
+    if (type !== "aws_proxy" || uri === undefined || credentials === undefined)
+      throw new Error(`${method} ${resourcePath} is not a Lambda proxy with a role`);
+    const [scheme, ...others] = (operation.security ?? []).flatMap((schemes) => Object.keys(schemes));
+    if (others.length > 0) throw new Error(`${method} ${resourcePath} has several authorizers`);
+    const functionArn = functionOf(uri);
     return {
+      resourcePath,
       functionArn,
-      isInvocable: isPermitted(assembly, functionArn, `${arnPrefix}/authorizers/${id}`),
+      isInvocable: isInvocableWith(assembly, credentials, functionArn),
+      timeoutSeconds: timeoutInMillis / 1000,
+      authorizer: scheme === undefined ? undefined : readAuthorizer(scheme),
     };
   };
 
-  for (const { logicalId, properties } of assembly.ofType<MethodProperties>("AWS::ApiGateway::Method")) {
-    const { HttpMethod, Integration, AuthorizerId } = properties;
-    const node = nodes.get(properties.ResourceId);
-    const { Type, Uri, Credentials: roleArn, TimeoutInMillis } = Integration ?? {};
-    if (node === undefined || Type !== "AWS_PROXY" || Uri === undefined || roleArn === undefined) {
-      throw new Error(`Method ${logicalId} is not a Lambda proxy with a role, of a resource of the API`);
-    }
-    const functionArn = functionOf(Uri);
-    node.methods.set(HttpMethod, {
-      resourcePath: node.path,
-      resourceId: node.id,
-      functionArn,
-      isInvocable: isInvocableWith(assembly, roleArn, functionArn),
-      timeoutSeconds: (TimeoutInMillis ?? defaultTimeoutMilliseconds) / 1000,
-      authorizer: AuthorizerId === undefined ? undefined : readAuthorizer(AuthorizerId),
-    });
+  const root = emptyNode();
+  for (const [path, operations] of Object.entries(paths)) {
+    const { routes } = nodeAt(root, path);
+    for (const [method, operation] of Object.entries(operations))
+      routes.set(method, readRoute(path, method, operation));
   }
 
   return {
@@ -87,22 +103,11 @@ export const readRoutes = (assembly: Assembly, apiId: string): RouteTable => {
       // A slash at the end makes no difference.
       if (segments.at(-1) === "") segments.pop();
       const found = match(root, segments);
-      const route = found?.node.methods.get(method) ?? found?.node.methods.get("ANY");
+      const route = found?.node.routes.get(method.toLowerCase()) ?? found?.node.routes.get(anyMethod);
       return found === undefined || route === undefined ? undefined : { route, parameters: found.parameters };
     },
   };
 };
-
-/** Whether a function's permissions let the API invoke it on behalf of a source with this ARN. */
-const isPermitted = (assembly: Assembly, functionArn: string, sourceArn: string): boolean =>
-  assembly
-    .ofType<PermissionProperties>("AWS::Lambda::Permission")
-    .some(
-      ({ properties: { FunctionName, Principal, SourceArn = "*" } }) =>
-        FunctionName === functionArn &&
-        Principal === "apigateway.amazonaws.com" &&
-        decide([{ Effect: "Allow", Action: "*", Resource: SourceArn }], "", sourceArn) === "allow",
-    );
 
 /** Whether API Gateway may assume a role, and the role may invoke the function. */
 const isInvocableWith = (assembly: Assembly, roleArn: string, functionArn: string): boolean => {
@@ -117,47 +122,38 @@ const isInvocableWith = (assembly: Assembly, roleArn: string, functionArn: strin
   return isTrusted && decide(statements, "lambda:InvokeFunction", functionArn) === "allow";
 };
 
-/** The API's resources without their methods: the root of their tree, and all by id. */
-const readTree = (assembly: Assembly, rootId: string): { root: Node; nodes: Map<string, Node> } => {
-  const root: Node = { path: "/", id: rootId, children: new Map(), methods: new Map() };
-  const nodes = new Map([[root.id, root]]);
-  const resources = assembly.ofType<ResourceProperties>("AWS::ApiGateway::Resource");
-  // A resource may be declared before its parent, so each round places those whose parent has its place.
-  while (nodes.size <= resources.length) {
-    const before = nodes.size;
-    for (const { logicalId, properties } of resources) {
-      const id = assembly.physicalId(logicalId);
-      const parent = nodes.get(properties.ParentId);
-      if (parent === undefined || nodes.has(id)) continue;
-      const path = `${parent.path === "/" ? "" : parent.path}/${properties.PathPart}`;
-      const node: Node = { path, id, children: new Map(), methods: new Map() };
-      nodes.set(id, node);
-      parent.children.set(properties.PathPart, node);
-    }
-    if (nodes.size === before) throw new Error("A resource of the API has no parent");
+const emptyNode = (): Node => ({ children: new Map(), routes: new Map() });
+
+/** The node of a declared path, which is made with those above it. */
+const nodeAt = (root: Node, path: string): Node => {
+  let node = root;
+  for (const segment of path.split("/").filter(Boolean)) {
+    const child = node.children.get(segment) ?? emptyNode();
+    node.children.set(segment, child);
+    node = child;
   }
-  return { root, nodes };
+  return node;
 };
 
 type Match = { node: Node; parameters: Record<string, string> };
 
-/** The most specific resource: a literal part wins over `{name}`, and `{name}` over `{name+}`. */
+/** The most specific path: a literal segment wins over `{name}`, and `{name}` over `{name+}`. */
 const match = (node: Node, segments: string[]): Match | undefined => {
   const [first, ...rest] = segments;
-  if (first === undefined) return node.methods.size > 0 ? { node, parameters: {} } : undefined;
+  if (first === undefined) return node.routes.size > 0 ? { node, parameters: {} } : undefined;
   const literal = node.children.get(first);
   const found = literal === undefined ? undefined : match(literal, rest);
   if (found !== undefined) return found;
-  for (const [part, child] of node.children) {
-    const name = /^\{([^+]+)\}$/.exec(part)?.[1];
+  for (const [segment, child] of node.children) {
+    const name = /^\{([^+]+)\}$/.exec(segment)?.[1];
     const inside = name === undefined || first === "" ? undefined : match(child, rest);
     if (name !== undefined && inside !== undefined) {
       return { ...inside, parameters: { ...inside.parameters, [name]: first } };
     }
   }
-  for (const [part, child] of node.children) {
-    const name = /^\{(.+)\+\}$/.exec(part)?.[1];
-    if (name !== undefined && child.methods.size > 0) {
+  for (const [segment, child] of node.children) {
+    const name = /^\{(.+)\+\}$/.exec(segment)?.[1];
+    if (name !== undefined && child.routes.size > 0) {
       return { node: child, parameters: { [name]: segments.join("/") } };
     }
   }

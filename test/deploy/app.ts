@@ -1,5 +1,5 @@
-/** The app, whose assembly then leaves out what MiniStack does not know. */
+/** The app, whose assembly is then changed to what MiniStack takes. */
 import "../../bin/breach-monitor.ts";
-import { leaveOutUnknown } from "./deployment.ts";
+import { adaptToMinistack } from "./adapt.ts";
 
-leaveOutUnknown(process.env.CDK_OUTDIR ?? "cdk.out");
+adaptToMinistack(process.env.CDK_OUTDIR ?? "cdk.out");

@@ -2,31 +2,18 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { adaptToMinistack } from "./adapt.ts";
 import { end, type Ministack } from "./ministack.ts";
 
 const project = join(import.meta.dirname, "..", "..");
 
 /** Environment variables of the command lines. The CDK's validation takes most of a synthesis, and `npm run synth` does it already. */
 const settings = { CDK_DISABLE_CLI_TELEMETRY: "true", CDK_VALIDATION: "false" };
-
-/** Types of resources that MiniStack does not know. */
-const unknownTypes = ["AWS::Logs::QueryDefinition"];
-
-/** MiniStack refuses a template with a type that it does not know, also one that nothing depends on. */
-export const leaveOutUnknown = (assembly: string): void => {
-  for (const name of readdirSync(assembly).filter((each) => each.endsWith(".template.json"))) {
-    const file = join(assembly, name);
-    const template = JSON.parse(readFileSync(file, "utf8"));
-    const resources = Object.entries<{ Type: string }>(template.Resources);
-    template.Resources = Object.fromEntries(resources.filter(([, { Type }]) => !unknownTypes.includes(Type)));
-    writeFileSync(file, JSON.stringify(template));
-  }
-};
 
 export type Answer = {
   status: number | undefined;
@@ -122,7 +109,7 @@ export class Deployment {
       ...["--context", `${name}=${value}`],
     ]);
     await this.#cdk(["synth", "--quiet", "--output", assembly, ...given]);
-    leaveOutUnknown(assembly);
+    adaptToMinistack(assembly);
   }
 
   /** Makes the release, checks its checksum, unpacks it in a folder, and gives the assembly in it. */
@@ -133,7 +120,7 @@ export class Deployment {
     await this.#run("sha256sum", ["--check", checksum], release);
     await this.#run("tar", ["-xzf", join(release, archive), "-C", directory]);
     const assembly = join(directory, archive.replace(/\.tgz$/, ""), "assembly");
-    leaveOutUnknown(assembly);
+    adaptToMinistack(assembly);
     return assembly;
   }
 

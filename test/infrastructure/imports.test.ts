@@ -76,7 +76,7 @@ describe("rooms of shared/ import one way", () => {
  * Modules that describe functions and have no effects, so that infrastructure and documentation load them.
  */
 const contracts =
-  /^functions\/((?:dashboard-)?routes|workers|[^/]+\/(endpoint|worker))\.ts$|^shared\/(contract\/[^/]+|aws\/table\/keys|(?:[^/]+\/)+[^/]+-schema|access\/activity\/actions)\.ts$/;
+  /^functions\/((?:dashboard-)?routes|parts|workers|[^/]+\/(endpoint|worker))\.ts$|^shared\/(contract\/[^/]+|aws\/table\/keys|(?:[^/]+\/)+[^/]+-schema|access\/activity\/actions)\.ts$/;
 
 /** The first layer that a file matches says what the file may import, types included. */
 const layers: { name: string; files: RegExp; may: RegExp[]; mayBeside?: true }[] = [

@@ -1,18 +1,20 @@
 /** What the template must be, by what would go wrong otherwise. That functions get what they need, tests of the running service show. */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
-import { routes } from "../../functions/routes.ts";
+import { everyRoute } from "../../functions/parts.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
 import { readOptions } from "../../lib/options.ts";
-import type { Statement } from "../../local/iam/policy.ts";
+import { decide, type Statement } from "../../local/iam/policy.ts";
 import type { Assembly } from "../../local/template/assembly.ts";
 import { retryDelaySeconds } from "../../shared/aws/queue/consume.ts";
 import { perMinute } from "../../shared/contract/limits.ts";
 import { messages } from "../../shared/contract/messages.ts";
 import {
+  documentOf,
+  functionIn,
   functionNamed,
   functionsOf,
+  methodsOf,
   permissionsOf,
   propertiesOf,
   statementsOf,
@@ -45,10 +47,6 @@ const cheapest = synthesize("cheapest", { alarms: "minimal" });
 
 const { stackName } = production;
 const workers = [...queueWorkers, ...scheduledWorkers, ...onDemandWorkers];
-const everyRoute = [
-  ...routes.map((route) => ({ ...route, path: `/v1${route.path}` })),
-  ...dashboardRoutes.map((route) => ({ ...route, path: `/dashboard${route.path}` })),
-];
 
 /** What contracts say of each function; the last three have none. */
 const contracts: readonly { name: string; contract: { uses: readonly string[]; timeoutSeconds?: number } }[] =
@@ -86,7 +84,9 @@ describe("permissions", () => {
     for (const { Effect, Action = [], Resource = [] } of policies.flatMap(
       (each) => each.PolicyDocument.Statement,
     )) {
-      expect(Effect).toBe("Allow");
+      if (Effect === "Deny") continue;
+      expect([Action].flat()).not.toEqual([]);
+      expect([Resource].flat()).not.toEqual([]);
       expect([Action].flat().filter((action) => action.includes("*"))).toEqual([]);
       expect([Resource].flat()).not.toContain("*");
     }
@@ -159,24 +159,26 @@ describe("permissions", () => {
   });
 
   test("API Gateway may invoke the functions of its methods, and no others, in one role", () => {
-    type Method = { Integration: { Credentials: string } };
-    const methods = propertiesOf<Method>(production, "AWS::ApiGateway::Method");
-    const [role = "", ...others] = new Set(methods.map(({ Integration }) => Integration.Credentials));
+    const methods = methodsOf(production);
+    const [role = "", ...others] = new Set(methods.map(({ integration }) => integration.credentials));
     expect(others).toEqual([]);
-    const invoked = [...everyRoute.map(({ name }) => name), "refuse-route", "serve-dashboard"];
-    expect(
-      permissionsOf(production, role)
-        .map((each) => each.split(`:${stackName}-`)[1])
-        .sort(),
-    ).toEqual(invoked.sort());
+    const { authorizer } = documentOf(production).components.securitySchemes;
+    expect(authorizer?.["x-amazon-apigateway-authorizer"]).toMatchObject({ authorizerCredentials: role });
+    const statements = statementsOf(production, role);
+    const functions = production
+      .ofType("AWS::Lambda::Function")
+      .map(({ logicalId }) => production.arn(logicalId));
+    const invocable = functions.filter((arn) => decide(statements, "lambda:InvokeFunction", arn) === "allow");
+    const edge = ["authorize", "refuse-route", "serve-dashboard"];
+    expect(invocable.map((arn) => arn.split(`:${stackName}-`)[1]).sort()).toEqual(
+      [...everyRoute.map(({ name }) => name), ...edge].sort(),
+    );
+    const foreign = "arn:aws:lambda:us-east-1:000000000000:function:other";
+    expect(decide(statements, "lambda:InvokeFunction", foreign)).toBe("no match");
     const trust = production.resource(production.logicalIdOf(role) ?? "").properties.AssumeRolePolicyDocument;
     // API Gateway sends no `aws:SourceAccount` here: a condition on it would refuse every request.
     expect(trust).not.toHaveProperty(["Statement", 0, "Condition"]);
-    expect(propertiesOf(production, "AWS::Lambda::Permission")).toMatchObject([
-      {
-        SourceArn: expect.stringMatching(/^arn:aws:execute-api:us-east-1:000000000000:local\/authorizers\//),
-      },
-    ]);
+    expect(propertiesOf(production, "AWS::Lambda::Permission")).toEqual([]);
   });
 
   test("functions have one role if they may do the same, and it tells what that is", () => {
@@ -397,33 +399,57 @@ describe("REST API", () => {
   );
 
   test("every method has the one authorizer, but those of the dashboard's page", () => {
-    const pathOf = (resourceId: string): string => {
-      const found = production
-        .ofType<{ ParentId: string; PathPart: string }>("AWS::ApiGateway::Resource")
-        .find(({ logicalId }) => production.physicalId(logicalId) === resourceId);
-      return found === undefined ? "" : `${pathOf(found.properties.ParentId)}/${found.properties.PathPart}`;
-    };
-    const [authorizer] = production.ofType("AWS::ApiGateway::Authorizer");
-    type Method = {
-      AuthorizationType: string;
-      AuthorizerId?: string;
-      HttpMethod: string;
-      ResourceId: string;
-    };
-    const methods = propertiesOf<Method>(production, "AWS::ApiGateway::Method");
+    const methods = methodsOf(production);
     expect(methods.length).toBeGreaterThan(everyRoute.length);
-    for (const { AuthorizationType, AuthorizerId, ResourceId } of methods) {
-      const path = pathOf(ResourceId);
-      const isOfPage = /^(?:$|\/app(?:\/|$))/.test(path);
-      expect(AuthorizationType, path).toBe(isOfPage ? "NONE" : "CUSTOM");
-      expect(AuthorizerId).toBe(isOfPage ? undefined : production.physicalId(authorizer?.logicalId ?? ""));
+    for (const { path, security } of methods) {
+      const isOfPage = /^\/(?:$|app(?:\/|$))/.test(path);
+      expect(security, path).toEqual(isOfPage ? undefined : [{ authorizer: [] }]);
     }
   });
 
+  test("a route leads to its function, all other methods to the one that refuses", () => {
+    const methods = methodsOf(production);
+    const functionOf = (path: string, method: string) =>
+      functionIn(
+        production,
+        methods.find((each) => each.path === path && each.method === method)?.integration.uri ?? "",
+      );
+    for (const { path, method, name } of everyRoute) {
+      expect(functionOf(path, method.toLowerCase())).toBe(name);
+      const segments = path.split("/").slice(1);
+      for (const [at] of segments.entries()) {
+        const above = `/${segments.slice(0, at + 1).join("/")}`;
+        expect(functionOf(above, "any"), above).toBe("refuse-route");
+      }
+    }
+    for (const part of ["v1", "dashboard"])
+      expect(functionOf(`/${part}/{proxy+}`, "any")).toBe("refuse-route");
+    for (const { integration } of methods)
+      expect(integration).toMatchObject({ type: "aws_proxy", httpMethod: "POST" });
+  });
+
+  test("is deployed when all of its functions are there", () => {
+    const [deployment] = production.resources.filter(({ Type }) => Type === "AWS::ApiGateway::Deployment");
+    const named = new Set(
+      methodsOf(production).map(({ integration }) => functionIn(production, integration.uri)),
+    );
+    const waitedFor = (deployment?.DependsOn ?? []).map((logicalId) => production.physicalId(logicalId));
+    for (const name of [...named, "authorize"]) expect(waitedFor).toContain(`${stackName}-${name}`);
+  });
+
   test("asks the authorizer for every request, without cache or identity sources", () => {
-    const authorizers = propertiesOf(production, "AWS::ApiGateway::Authorizer");
-    expect(authorizers).toMatchObject([{ Type: "REQUEST", AuthorizerResultTtlInSeconds: 0 }]);
-    expect(authorizers[0]).not.toHaveProperty("IdentitySource");
+    const { securitySchemes } = documentOf(production).components;
+    const [scheme, ...others] = Object.values(securitySchemes);
+    expect(others).toEqual([]);
+    // API Gateway takes another name than this one for an identity source.
+    expect(scheme).toMatchObject({ name: "Unused", "x-amazon-apigateway-authtype": "custom" });
+    const authorizer = scheme?.["x-amazon-apigateway-authorizer"];
+    expect(authorizer).toEqual({
+      type: "request",
+      authorizerUri: expect.stringMatching(/-authorize\/invocations$/),
+      authorizerCredentials: expect.any(String),
+      authorizerResultTtlInSeconds: 0,
+    });
   });
 
   test("the authorizer looks at no credential on paths of links and signing in only", () => {
@@ -451,30 +477,25 @@ describe("REST API", () => {
   });
 
   test("answers errors of the gateway itself in the contract's form", () => {
-    type Response = {
-      ResponseType: string;
-      ResponseParameters: Record<string, string>;
-      ResponseTemplates: Record<string, string>;
-    };
-    const responses = propertiesOf<Response>(production, "AWS::ApiGateway::GatewayResponse");
-    for (const { ResponseTemplates, ResponseParameters } of responses) {
-      const [body = "", ...others] = Object.values(ResponseTemplates);
+    const responses = documentOf(production)["x-amazon-apigateway-gateway-responses"];
+    for (const { responseTemplates, responseParameters } of Object.values(responses)) {
+      const [body = "", ...others] = Object.values(responseTemplates);
       expect(others).toEqual([]);
       expect(Object.keys(JSON.parse(body.replace("$context.error.messageString", '"text"')))).toEqual([
         "error",
       ]);
-      expect(ResponseParameters).toMatchObject({
+      expect(responseParameters).toMatchObject({
         "gatewayresponse.header.Cache-Control": "'no-store'",
         "gatewayresponse.header.X-Request-Id": "context.extendedRequestId",
       });
     }
-    const response = (type: string) => responses.find(({ ResponseType }) => ResponseType === type);
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(["DEFAULT_4XX", "DEFAULT_5XX"]));
     for (const type of ["THROTTLED", "QUOTA_EXCEEDED"]) {
-      expect(response(type)?.ResponseParameters["gatewayresponse.header.Retry-After"]).toMatch(/^'\d+'$/);
+      expect(responses[type]?.responseParameters["gatewayresponse.header.Retry-After"]).toMatch(/^'\d+'$/);
     }
-    const ofStaging = propertiesOf<Response>(staging, "AWS::ApiGateway::GatewayResponse");
-    for (const { ResponseParameters } of ofStaging) {
-      expect(Object.values(ResponseParameters).filter((value) => value.startsWith("context."))).toEqual([]);
+    const ofStaging = documentOf(staging)["x-amazon-apigateway-gateway-responses"];
+    for (const { responseParameters } of Object.values(ofStaging)) {
+      expect(Object.values(responseParameters).filter((value) => value.startsWith("context."))).toEqual([]);
     }
   });
 

@@ -11,7 +11,7 @@ import type { Statement } from "../../local/iam/policy.ts";
 import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
 
 /** A resource as it is written, with references unresolved. */
-export type Resource = { Type: string; DeletionPolicy?: string; Properties: object };
+export type Resource = { Type: string; DeletionPolicy?: string; DependsOn?: string[]; Properties: object };
 type Template = { Resources: Record<string, Resource> };
 export type Stack = Assembly & { template: Template; resources: Resource[] };
 
@@ -70,6 +70,50 @@ export const functionNamed = (stack: Assembly, name: string): FunctionProperties
   expect(found, name).toBeDefined();
   return found as FunctionProperties;
 };
+
+/** A method of the API: its path, its name in lower case or `any`, and what API Gateway does with a request to it. */
+export type ApiMethod = {
+  path: string;
+  method: string;
+  security?: object[];
+  integration: { type: string; uri: string; credentials: string };
+};
+type Operation = { security?: object[]; "x-amazon-apigateway-integration": ApiMethod["integration"] };
+type ApiDocument = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { securitySchemes: Record<string, Record<string, object>> };
+  "x-amazon-apigateway-gateway-responses": Record<
+    string,
+    {
+      statusCode?: number;
+      responseParameters: Record<string, string>;
+      responseTemplates: Record<string, string>;
+    }
+  >;
+};
+
+/** The OpenAPI document that API Gateway imports. */
+export const documentOf = (stack: Assembly): ApiDocument => {
+  const [api] = propertiesOf<{ Body: ApiDocument }>(stack, "AWS::ApiGateway::RestApi");
+  expect(api).toBeDefined();
+  return (api as { Body: ApiDocument }).Body;
+};
+
+export const methodsOf = (stack: Assembly): ApiMethod[] =>
+  Object.entries(documentOf(stack).paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(
+      ([name, { security, "x-amazon-apigateway-integration": integration }]) => ({
+        path,
+        method: name.replace(/^x-amazon-apigateway-any-method$/, "any"),
+        ...(security !== undefined && { security }),
+        integration,
+      }),
+    ),
+  );
+
+/** The name of a function, without the stack's, in the URI of an integration or authorizer. */
+export const functionIn = (stack: Assembly, uri: string): string | undefined =>
+  new RegExp(`:function:${stack.stackName}-([^/]+)/invocations$`).exec(uri)?.[1];
 
 /** The statements of a role, which has no policies but those within it. */
 export const statementsOf = (stack: Assembly, roleArn: string): Statement[] => {

@@ -15,7 +15,7 @@ const entry = join(import.meta.dirname, "../../local/start.ts");
 
 /** A small stack. The service that other tests share is synthesized by `npm start`. */
 const assembly = writeAssembly({
-  Api: { Type: "AWS::ApiGateway::RestApi", Properties: {} },
+  Api: { Type: "AWS::ApiGateway::RestApi", Properties: { Body: { paths: {} } } },
   Stage: { Type: "AWS::ApiGateway::Stage", Properties: { StageName: "api" } },
 });
 

@@ -35,7 +35,6 @@ const sources = {
   };`,
 };
 
-const restApi = { Ref: "Api" };
 const uriOf = (name: string) => ({
   "Fn::Join": [
     "",
@@ -43,103 +42,88 @@ const uriOf = (name: string) => ({
   ],
 });
 const arnOf = (name: string) => ({ "Fn::GetAtt": [name, "Arn"] });
-const resource = (parent: object, PathPart: string) => ({
-  Type: "AWS::ApiGateway::Resource",
-  Properties: { RestApiId: restApi, ParentId: parent, PathPart },
-});
-const method = (resourceId: string, HttpMethod: string, properties: object = {}) => ({
-  Type: "AWS::ApiGateway::Method",
-  Properties: {
-    RestApiId: restApi,
-    ResourceId: { Ref: resourceId },
-    HttpMethod,
-    AuthorizationType: "NONE",
-    ...inRole("Invoker"),
-    ...properties,
-  },
-});
-const permission = (name: string, path: string) => ({
-  Type: "AWS::Lambda::Permission",
-  Properties: {
-    Action: "lambda:InvokeFunction",
-    FunctionName: arnOf(name),
-    Principal: "apigateway.amazonaws.com",
-    SourceArn: { "Fn::Join": ["", ["arn:aws:execute-api:us-east-1:000000000000:", restApi, path]] },
-  },
-});
-const role = (service: string, invokes: string) => ({
+const role = (service: string, invokes: readonly string[]) => ({
   Type: "AWS::IAM::Role",
   Properties: {
     AssumeRolePolicyDocument: { Statement: [{ Effect: "Allow", Principal: { Service: service } }] },
     Policies: [
       {
         PolicyDocument: {
-          Statement: [{ Effect: "Allow", Action: "lambda:InvokeFunction", Resource: arnOf(invokes) }],
+          Statement: [{ Effect: "Allow", Action: "lambda:InvokeFunction", Resource: invokes.map(arnOf) }],
         },
       },
     ],
   },
 });
-const inRole = (name: string, TimeoutInMillis = 29_000) => ({
-  Integration: { Type: "AWS_PROXY", Uri: uriOf("Echo"), TimeoutInMillis, Credentials: arnOf(name) },
+const inRole = (name: string, timeoutInMillis = 29_000) => ({
+  "x-amazon-apigateway-integration": {
+    type: "aws_proxy",
+    uri: uriOf("Echo"),
+    timeoutInMillis,
+    credentials: arnOf(name),
+  },
 });
-const gatewayResponse = (ResponseType: string, properties: object) => ({
-  Type: "AWS::ApiGateway::GatewayResponse",
-  Properties: { RestApiId: restApi, ResponseType, ...properties },
-});
-const authorized = { AuthorizationType: "CUSTOM", AuthorizerId: { Ref: "Authorizer" } };
+const authorized = { security: [{ authorizer: [] }] };
+
+const document = {
+  openapi: "3.0.1",
+  paths: {
+    "/v1/emails": { get: inRole("Invoker"), post: inRole("Invoker") },
+    "/v1": { post: inRole("Invoker", 100) },
+    "/private": { get: { ...authorized, ...inRole("Invoker") } },
+    "/forgotten": {
+      post: inRole("Invoker"),
+      put: inRole("OtherInvoker"),
+      patch: inRole("ForeignInvoker"),
+    },
+  },
+  components: {
+    securitySchemes: {
+      authorizer: {
+        type: "apiKey",
+        "x-amazon-apigateway-authorizer": {
+          type: "request",
+          authorizerUri: uriOf("Authorize"),
+          authorizerCredentials: arnOf("Invoker"),
+        },
+      },
+    },
+  },
+  "x-amazon-apigateway-gateway-responses": {
+    DEFAULT_4XX: { responseTemplates: { "application/json": '{"error":$context.error.messageString}' } },
+    DEFAULT_5XX: {
+      statusCode: 500,
+      responseTemplates: { "application/json": '{"error":"Internal error"}' },
+    },
+    ACCESS_DENIED: {
+      statusCode: 401,
+      responseParameters: {
+        "gatewayresponse.header.X-Request-Id": "context.requestId",
+        "gatewayresponse.header.WWW-Authenticate": "'Bearer'",
+      },
+      responseTemplates: { "application/json": '{"error":"no","org":"$context.authorizer.org"}' },
+    },
+  },
+};
 
 const resources = {
   ...functionsOf(sources, { Timeout: 10 }),
   Api: {
     Type: "AWS::ApiGateway::RestApi",
-    Properties: { Name: "api", BinaryMediaTypes: ["multipart/form-data"], MinimumCompressionSize: 1024 },
+    Properties: {
+      Name: "api",
+      Body: document,
+      BinaryMediaTypes: ["multipart/form-data"],
+      MinimumCompressionSize: 1024,
+    },
   },
   Stage: {
     Type: "AWS::ApiGateway::Stage",
-    Properties: {
-      RestApiId: restApi,
-      StageName: "api",
-    },
+    Properties: { RestApiId: { Ref: "Api" }, StageName: "api" },
   },
-  // Declared before its parent on purpose.
-  Emails: resource({ Ref: "V1" }, "emails"),
-  V1: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "v1"),
-  Private: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "private"),
-  Forgotten: resource({ "Fn::GetAtt": ["Api", "RootResourceId"] }, "forgotten"),
-  GetEmails: method("Emails", "GET"),
-  PostEmails: method("Emails", "POST"),
-  PostImpatient: method("V1", "POST", inRole("Invoker", 100)),
-  GetPrivate: method("Private", "GET", authorized),
-  Invoker: role("apigateway.amazonaws.com", "Echo"),
-  OtherInvoker: role("apigateway.amazonaws.com", "Authorize"),
-  ForeignInvoker: role("scheduler.amazonaws.com", "Echo"),
-  PostForgotten: method("Forgotten", "POST"),
-  PutForgotten: method("Forgotten", "PUT", inRole("OtherInvoker")),
-  PatchForgotten: method("Forgotten", "PATCH", inRole("ForeignInvoker")),
-  Authorizer: {
-    Type: "AWS::ApiGateway::Authorizer",
-    Properties: {
-      Type: "REQUEST",
-      AuthorizerUri: uriOf("Authorize"),
-    },
-  },
-  AuthorizeForApi: permission("Authorize", "/authorizers/*"),
-  Default4xx: gatewayResponse("DEFAULT_4XX", {
-    ResponseTemplates: { "application/json": '{"error":$context.error.messageString}' },
-  }),
-  Default5xx: gatewayResponse("DEFAULT_5XX", {
-    StatusCode: "500",
-    ResponseTemplates: { "application/json": '{"error":"Internal error"}' },
-  }),
-  Denied: gatewayResponse("ACCESS_DENIED", {
-    StatusCode: "401",
-    ResponseParameters: {
-      "gatewayresponse.header.X-Request-Id": "context.requestId",
-      "gatewayresponse.header.WWW-Authenticate": "'Bearer'",
-    },
-    ResponseTemplates: { "application/json": '{"error":"no","org":"$context.authorizer.org"}' },
-  }),
+  Invoker: role("apigateway.amazonaws.com", ["Echo", "Authorize"]),
+  OtherInvoker: role("apigateway.amazonaws.com", ["Authorize"]),
+  ForeignInvoker: role("scheduler.amazonaws.com", ["Echo"]),
 };
 
 let directory: string;
