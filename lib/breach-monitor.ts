@@ -202,6 +202,7 @@ const identityProviderOf = (name: string, options: Options): IdentityProvider | 
     clientId,
     name: options.oidcName ?? "single sign-on",
     emailClaim: options.oidcEmailClaim,
+    required: options.oidcRequire,
     join: options.oidcJoin,
     clientSecretParameter: `/breach-monitor/${name}/oidc-client-secret`,
   };

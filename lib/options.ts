@@ -48,12 +48,20 @@ const address = option(
   "an e-mail address",
 );
 
-/** Local runs alone ask by plain http. */
+/** Local runs alone ask by plain http. Of Entra's issuers only those of one tenant name themselves in what they sign. */
 const issuer = z.string().check(
   z.refine((value) => {
     const url = URL.parse(value);
-    const isLocal = url?.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
-    return url?.href === `${url?.origin}${url?.pathname}` && (url?.protocol === "https:" || isLocal);
+    if (url === null) return false;
+    const { protocol, hostname, origin, pathname } = url;
+    const isLocal = protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+    const isEntra = /^login\.(?:partner\.)?microsoftonline\.\w+$/.test(hostname);
+    return (
+      url.href === `${origin}${pathname}` &&
+      (protocol === "https:" || isLocal) &&
+      !pathname.includes("/.well-known") &&
+      (!isEntra || /^\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\/v2\.0$/.test(pathname))
+    );
   }),
 );
 
@@ -114,13 +122,22 @@ const options = {
     isHidden: true,
   },
   /** The https url of an OpenID Connect provider. Undefined: people sign in by link only. */
-  oidcIssuer: option(issuer, "an https url without query, such as https://acme.okta.com"),
+  oidcIssuer: option(
+    issuer,
+    "an https url without query and without /.well-known/…, such as https://acme.okta.com. " +
+      "Entra's is https://login.microsoftonline.com/TENANT_ID/v2.0, with the id of one tenant instead of common",
+  ),
   /** This service's id at the provider, which `oidcIssuer` needs. */
   oidcClientId: text(/^[\x21-\x7e]{1,200}$/, "a client id"),
   /** As the button has it: "Sign in with …". Default "single sign-on". */
   oidcName: text(/^(?! )[^\p{C}]{1,60}(?<! )$/u, "at most 60 characters"),
   /** The claim that is taken for a verified address. Default `email`, if `email_verified` is true. */
   oidcEmailClaim: text(/^[\w.:/-]{1,200}$/, "the name of a claim, such as preferred_username"),
+  /** A claim of the ID token and its value, "hd=acme.com". Whoever lacks it is refused. Undefined: nobody is. */
+  oidcRequire: text(
+    /^[\w.:/-]{1,200}=(?! )[^\p{C}]{1,200}(?<! )$/u,
+    "a claim and its value, such as hd=acme.com or tid=TENANT_ID",
+  ),
   /** "member": people of a verified domain become members by signing in. Undefined: nobody does. */
   oidcJoin: choice(["member"]),
 } as const;
@@ -136,6 +153,7 @@ const needs: readonly [option: keyof Options, needed: keyof Options][] = [
   ["oidcClientId", "oidcIssuer"],
   ["oidcName", "oidcIssuer"],
   ["oidcEmailClaim", "oidcIssuer"],
+  ["oidcRequire", "oidcIssuer"],
   ["oidcJoin", "oidcIssuer"],
 ];
 

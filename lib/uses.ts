@@ -34,6 +34,7 @@ export type IdentityProvider = {
   clientId: string;
   name: string;
   emailClaim: string | undefined;
+  required: string | undefined;
   join: "member" | undefined;
   /** The name of the parameter with this service's secret at the provider. Operators make it. */
   clientSecretParameter: string;
@@ -275,10 +276,11 @@ export function grantOf(
       };
     case "provider": {
       if (identityProvider === undefined) return undefined;
-      const { clientSecretParameter, emailClaim, join } = identityProvider;
+      const { clientSecretParameter, emailClaim, required, join } = identityProvider;
       return secret(clientSecretParameter, {
         OIDC_CLIENT_SECRET_PARAMETER: clientSecretParameter,
         ...(emailClaim !== undefined && { OIDC_EMAIL_CLAIM: emailClaim }),
+        ...(required !== undefined && { OIDC_REQUIRE: required }),
         ...(join !== undefined && { OIDC_JOIN: join }),
       });
     }

@@ -26,7 +26,7 @@ export type Settings = {
   dynamodb: BehaviourSettings;
   transactionKeys: TransactionKeys;
   /** Options of the stack, which checks them: the identity provider that people sign in by. */
-  identityProvider: { oidcIssuer?: string; oidcClientId?: string };
+  identityProvider: { oidcIssuer?: string; oidcClientId?: string; oidcRequire?: string };
   withDemo: boolean;
 };
 
@@ -46,6 +46,7 @@ const options = {
   "transaction-keys": { type: "string" },
   "oidc-issuer": { type: "string" },
   "oidc-client-id": { type: "string" },
+  "oidc-require": { type: "string" },
   "no-demo": { type: "boolean" },
 } as const;
 
@@ -67,6 +68,7 @@ export const usage = `Usage: npm start -- [option]...
   --transaction-keys W  keys that IAM sees for a write of a transaction: all of the transaction's, its own, or none
   --oidc-issuer URL     the OpenID Connect provider that people sign in by; the client's secret in OIDC_CLIENT_SECRET
   --oidc-client-id ID   this service's id at the provider
+  --oidc-require C=V    refuses whoever lacks this claim and value of the provider, such as hd=acme.com
   --no-demo             makes no demo organization
 `;
 
@@ -140,6 +142,7 @@ export const readCommandLine = (
     identityProvider: {
       ...(values["oidc-issuer"] !== undefined && { oidcIssuer: values["oidc-issuer"] }),
       ...(values["oidc-client-id"] !== undefined && { oidcClientId: values["oidc-client-id"] }),
+      ...(values["oidc-require"] !== undefined && { oidcRequire: values["oidc-require"] }),
     },
     withDemo: !values["no-demo"],
   };

@@ -29,6 +29,7 @@ export const redeemProviderCode = defineEndpoint({
     "identityExpired",
     "identityForeign",
     "addressUnverified",
+    "claimRequired",
     "userUnknown",
     "chooseOrganization",
   ],

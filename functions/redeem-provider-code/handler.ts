@@ -18,7 +18,10 @@ export const handler = serve(redeemProviderCode, async ({ body, event, cookies, 
   if (secret === undefined) throw new Refusal("attemptUnknown");
   const { address, name } = await provider.identify(answer, secret, logger);
   const email = emailAddress.safeParse(address).data;
-  if (email === undefined) throw new Refusal("addressUnverified");
+  if (email === undefined) {
+    logger.warn("identity provider failed", { reason: "claims: no e-mail address" });
+    throw new Refusal("addressUnverified");
+  }
   const findHomes = () => (process.env.OIDC_JOIN === "member" ? verifiedFor(domainOf(email)) : []);
   const identity = { email, name: personName.safeParse(name).data ?? null };
   const signedIn = await signIn(identity, findHomes, visitOf(event));

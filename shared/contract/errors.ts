@@ -103,6 +103,12 @@ export const refusals = {
     error: "The identity provider does not vouch for an e-mail address of yours",
     code: "address_unverified",
   },
+  claimRequired: {
+    status: 403,
+    error:
+      "Your account at the identity provider is none of those that may sign in here: choose another one, or ask the operator",
+    code: "claim_required",
+  },
   userUnknown: {
     status: 403,
     error:

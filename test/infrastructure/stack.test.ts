@@ -40,6 +40,7 @@ const staging = synthesize("staging", {
   oidcIssuer: "https://acme.okta.com",
   oidcClientId: "0oa1b2c3",
   oidcEmailClaim: "preferred_username",
+  oidcRequire: "hd=acme.com",
   oidcJoin: "member",
 });
 /** Costs as little as possible while idle. */
@@ -154,6 +155,7 @@ describe("permissions", () => {
     expect(functionNamed(staging, "redeem-provider-code").Environment.Variables).toMatchObject({
       OIDC_CLIENT_SECRET_PARAMETER: parameter,
       OIDC_EMAIL_CLAIM: "preferred_username",
+      OIDC_REQUIRE: "hd=acme.com",
     });
     expect(JSON.stringify([...functionsOf(production)])).not.toContain("OIDC");
   });
@@ -613,6 +615,13 @@ describe("options", () => {
     expect(named.sort()).toEqual(using("hibp"));
   });
 
+  const tenant = "9188040d-6c67-4c5b-b112-36a304b66dad";
+  test("an issuer of one tenant of Entra is taken", () => {
+    const oidcIssuer = `https://login.microsoftonline.com/${tenant}/v2.0`;
+    const options: Record<string, unknown> = { oidcIssuer, oidcClientId: "a" };
+    expect(readOptions((name) => options[name])).toMatchObject(options);
+  });
+
   test.each([
     [{ hibpContact: "Ada (a)" }, 'hibpContact must be an e-mail address or an https url, not "Ada (a)"'],
     [{ alarms: "some" }, 'alarms must be all or minimal, not "some"'],
@@ -624,6 +633,27 @@ describe("options", () => {
     [{ oidcIssuer: "http://127.0.0.1.acme.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
     [{ oidcIssuer: "https://a@acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],
     [{ oidcIssuer: "https://acme.okta.com?a=b", oidcClientId: "a" }, "oidcIssuer must be an https url"],
+    ...[
+      "https://acme.okta.com/.well-known/openid-configuration",
+      "https://keycloak.acme.com/realms/acme/.well-known/openid-configuration",
+      ...["common", "organizations", "consumers", "acme.com", tenant.toUpperCase()].map(
+        (name) => `https://login.microsoftonline.com/${name}/v2.0`,
+      ),
+      `https://login.microsoftonline.com/${tenant}`,
+      `https://login.microsoftonline.com/${tenant}/v2.0/`,
+      "https://login.microsoftonline.us/common/v2.0",
+      "https://login.partner.microsoftonline.cn/common/v2.0",
+    ].map((oidcIssuer): [Record<string, unknown>, string] => [
+      { oidcIssuer, oidcClientId: "a" },
+      `without /.well-known/…, such as https://acme.okta.com. Entra's is https://login.microsoftonline.com/TENANT_ID/v2.0, with the id of one tenant instead of common, not "${oidcIssuer}"`,
+    ]),
+    ...["hd", "hd=", "=acme.com", "a b=c", "hd=acme.com ", "hd=a\nb"].map(
+      (oidcRequire): [Record<string, unknown>, string] => [
+        { oidcIssuer: "https://acme.okta.com", oidcClientId: "a", oidcRequire },
+        "oidcRequire must be a claim and its value, such as hd=acme.com",
+      ],
+    ),
+    [{ oidcRequire: "hd=acme.com" }, "oidcRequire needs oidcIssuer too"],
     [{ oidcIssuer: "https://acme.okta.com", oidcClientId: "a b" }, "oidcClientId must be a client id"],
     [
       { oidcIssuer: "https://acme.okta.com", oidcClientId: "a", oidcName: "a".repeat(61) },

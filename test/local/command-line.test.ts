@@ -31,7 +31,7 @@ describe("the command line", () => {
       "--port 0 --data data --speed 3600 --allow-origin http://127.0.0.1:9000 --allow-origin https://hooks.example/ " +
       "--dns 127.0.0.1:5353 --breaches ../breaches --no-demo --table-latency 4/8/30 --lost-replies 0.01 " +
       "--index-lag 800 --plan high-rpm --transaction-keys own " +
-      "--oidc-issuer http://127.0.0.1:9002 --oidc-client-id breach-monitor";
+      "--oidc-issuer http://127.0.0.1:9002 --oidc-client-id breach-monitor --oidc-require hd=acme.com";
     expect(read(...text.split(" "))).toEqual({
       port: 0,
       dataDirectory: "/home/ada/data",
@@ -48,7 +48,11 @@ describe("the command line", () => {
       breachesDirectory: "/home/breaches",
       plan: "high-rpm",
       transactionKeys: "own",
-      identityProvider: { oidcIssuer: "http://127.0.0.1:9002", oidcClientId: "breach-monitor" },
+      identityProvider: {
+        oidcIssuer: "http://127.0.0.1:9002",
+        oidcClientId: "breach-monitor",
+        oidcRequire: "hd=acme.com",
+      },
       withDemo: false,
     });
     expect(read("--port", "3001").dataDirectory).toBe("/service/.local/3001");

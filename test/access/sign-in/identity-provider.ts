@@ -1,27 +1,39 @@
 /** A certified OpenID Connect provider on the loopback, whose people sign in without a page, and which can misbehave. */
-import { generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
+import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
 type Claims = Record<string, unknown>;
 
-export type IdentityProvider = {
+/** What real providers do in one way or another, and what hostile ones do. */
+export type Habits = {
+  /** Who signs in next; undefined: whoever it is refuses. UserInfo tells these claims. */
+  person: Claims | undefined;
+  /** What discovery says besides what it would say; undefined values are left out of it. */
+  metadata: Claims;
+  /** Whether the token endpoint takes a request with this header; undefined: the client's secret is in the body. */
+  takesClient: (authorization: string | undefined) => boolean;
+  /** Whether it leads back with `iss` (RFC 9207). */
+  namesItself: boolean;
+  /** What ID tokens are signed with. */
+  algorithm: "RS256" | "ES256" | "HS256";
+  /** Changes the claims of ID tokens before they are signed. */
+  alter: (claims: Claims) => Claims;
+  /** Changes ID tokens as they are written. */
+  rewrite: (token: string) => string;
+  /** Joins the reply of the token endpoint. */
+  reply: Claims;
+  /** Answers requests of paths that it matches by itself. */
+  answer: { path: RegExp; by: (request: IncomingMessage, response: ServerResponse) => void } | undefined;
+};
+
+export type IdentityProvider = Habits & {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Who signs in next; undefined: whoever it is refuses. */
-  person: Claims | undefined;
-  /** Changes the claims of ID tokens, which are signed again. */
-  alter: ((claims: Claims) => Claims) | undefined;
-  /** Changes ID tokens as they are written. */
-  rewrite: ((token: string) => string) | undefined;
-  /** What discovery says besides what it would say; undefined values are left out of it. */
-  metadata: Record<string, unknown>;
-  /** Whether the token endpoint takes a request with this header; undefined: the client's secret is in the body. */
-  takesClient: (authorization: string | undefined) => boolean;
-  /** Answers requests of paths that it matches by itself. */
-  answer: { path: RegExp; by: (request: IncomingMessage, response: ServerResponse) => void } | undefined;
+  /** Has these habits from now on, and those of a certified provider otherwise. */
+  behave(habits?: Partial<Habits>): void;
   /** Paths that were asked for. */
   asked: string[];
   /** Codes, tokens and secrets that it has given or got. */
@@ -35,13 +47,25 @@ export type IdentityProvider = {
   close(): Promise<void>;
 };
 
+const certified: Habits = {
+  person: undefined,
+  metadata: {},
+  takesClient: () => true,
+  namesItself: true,
+  algorithm: "RS256",
+  alter: (claims) => claims,
+  rewrite: (token) => token,
+  reply: {},
+  answer: undefined,
+};
+
 export const startIdentityProvider = async (): Promise<IdentityProvider> => {
   const clientId = "breach-monitor";
   // Parts of it are encoded in the header of RFC 6749 (2.3.1).
   const clientSecret = `client-secret~${randomUUID()}+/%`;
   let handle: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => response.end();
   let redirectUri = "http://127.0.0.1/none";
-  let key = newKey();
+  let keys = newKeys();
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? "", "http://local").pathname;
     provider.asked.push(path);
@@ -77,7 +101,7 @@ export const startIdentityProvider = async (): Promise<IdentityProvider> => {
       features: { devInteractions: { enabled: false } },
       interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
       cookies: { keys: ["test"] },
-      jwks: { keys: [key.jwk] },
+      jwks: { keys: Object.values(keys).map(({ jwk }) => jwk) },
     });
     oidc.use(async (context, next) => {
       if (context.path === "/token" && !provider.takesClient(context.headers.authorization)) {
@@ -90,15 +114,16 @@ export const startIdentityProvider = async (): Promise<IdentityProvider> => {
         context.body = { ...context.body, ...provider.metadata };
       const { id_token: token, access_token: access } = context.body ?? {};
       if (context.path !== "/token" || typeof token !== "string") return;
-      const altered = provider.alter === undefined ? token : signed(provider.alter(claimsOf(token)), key);
-      context.body.id_token = provider.rewrite?.(altered) ?? altered;
-      provider.secrets.push(String(context.body.id_token), String(access));
+      const altered = signed(provider.alter(claimsOf(token)), keys, provider.algorithm, clientSecret);
+      const written = provider.rewrite(altered);
+      context.body = { ...context.body, id_token: written, ...provider.reply };
+      provider.secrets.push(written, String(access));
     });
     const callback = oidc.callback();
     handle = (request, response) => {
       if (!request.url?.startsWith("/interaction/")) return callback(request, response);
       const { person } = provider;
-      const accountId = randomUUID();
+      const accountId = String(person?.sub ?? randomUUID());
       if (person !== undefined) people.set(accountId, person);
       const result = person === undefined ? { error: "access_denied" } : { login: { accountId } };
       void oidc.interactionFinished(request, response, result);
@@ -110,12 +135,8 @@ export const startIdentityProvider = async (): Promise<IdentityProvider> => {
     issuer,
     clientId,
     clientSecret,
-    person: undefined,
-    alter: undefined,
-    rewrite: undefined,
-    metadata: {},
-    takesClient: () => true,
-    answer: undefined,
+    ...certified,
+    behave: (habits = {}) => Object.assign(provider, certified, habits),
     asked: [],
     secrets: [clientSecret],
     redirectTo: (url) => {
@@ -123,7 +144,7 @@ export const startIdentityProvider = async (): Promise<IdentityProvider> => {
       build();
     },
     rotateKey: () => {
-      key = newKey();
+      keys = newKeys();
       build();
     },
     visit: async (url) => {
@@ -140,6 +161,7 @@ export const startIdentityProvider = async (): Promise<IdentityProvider> => {
         if (location === null) throw new Error(`The provider shows a page: ${await response.text()}`);
         at = new URL(location, at);
       }
+      if (!provider.namesItself) at.searchParams.delete("iss");
       const code = at.searchParams.get("code");
       if (code !== null) provider.secrets.push(code);
       return at;
@@ -155,22 +177,32 @@ export const startIdentityProvider = async (): Promise<IdentityProvider> => {
 
 type Key = { jwk: object; kid: string; privateKey: KeyObject };
 
-const newKey = (): Key => {
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const newKey = (alg: string, { privateKey }: { privateKey: KeyObject }): Key => {
   const kid = randomUUID();
-  return {
-    jwk: { ...privateKey.export({ format: "jwk" }), kid, alg: "RS256", use: "sig" },
-    kid,
-    privateKey,
-  };
+  return { jwk: { ...privateKey.export({ format: "jwk" }), kid, alg, use: "sig" }, kid, privateKey };
 };
+
+const newKeys = () => ({
+  RS256: newKey("RS256", generateKeyPairSync("rsa", { modulusLength: 2048 })),
+  ES256: newKey("ES256", generateKeyPairSync("ec", { namedCurve: "P-256" })),
+});
 
 const claimsOf = (token: string): Claims =>
   JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
 
-/** A token with these claims and the key's signature. */
-const signed = (claims: Claims, { kid, privateKey }: Key): string => {
+/** A token with these claims and the signature of the algorithm. */
+const signed = (
+  claims: Claims,
+  keys: ReturnType<typeof newKeys>,
+  alg: Habits["algorithm"],
+  clientSecret: string,
+): string => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const text = `${part({ alg: "RS256", typ: "JWT", kid })}.${part(claims)}`;
-  return `${text}.${sign("sha256", Buffer.from(text), privateKey).toString("base64url")}`;
+  const { kid, privateKey } = keys[alg === "HS256" ? "RS256" : alg];
+  const text = `${part({ alg, typ: "JWT", ...(alg !== "HS256" && { kid }) })}.${part(claims)}`;
+  const signature =
+    alg === "HS256"
+      ? createHmac("sha256", clientSecret).update(text).digest()
+      : sign("sha256", Buffer.from(text), { key: privateKey, dsaEncoding: "ieee-p1363" });
+  return `${text}.${signature.toString("base64url")}`;
 };

@@ -1,10 +1,11 @@
 /** What is asked of an identity provider, and what its answers mean, against a certified one that runs here. */
-import { createServer } from "node:http";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startParameterStore } from "../../alerting/parameter-store.ts";
-import { type IdentityProvider, startIdentityProvider } from "./identity-provider.ts";
+import { type Habits, type IdentityProvider, startIdentityProvider } from "./identity-provider.ts";
 
 const dashboardUrl = "http://127.0.0.1:3000/api/app";
 const redirectUri = `${dashboardUrl}/sign-in`;
@@ -28,15 +29,8 @@ afterAll(async () => {
 const ada = { email: "ada@demo.example", email_verified: true, name: "Ada" };
 let lines: string[];
 beforeEach(() => {
-  Object.assign(provider, {
-    person: ada,
-    alter: undefined,
-    rewrite: undefined,
-    metadata: {},
-    takesClient: () => true,
-    answer: undefined,
-    asked: [],
-  });
+  provider.behave({ person: ada });
+  provider.asked = [];
   vi.stubEnv("OIDC_ISSUER", provider.issuer);
   vi.stubEnv("OIDC_CLIENT_ID", provider.clientId);
   vi.stubEnv("OIDC_NAME", "Acme");
@@ -118,7 +112,7 @@ describe("success", () => {
 
   test("a clock that is wrong by less than a minute makes no difference", async () => {
     const now = Math.floor(Date.now() / 1000);
-    provider.alter = (claims) => ({ ...claims, exp: now - 50, nbf: now + 50 });
+    provider.alter = (claims) => ({ ...claims, exp: now - 50, nbf: now + 50, iat: now + 50 });
     expect(await signIn()).toMatchObject({ address: ada.email });
   });
 
@@ -126,10 +120,11 @@ describe("success", () => {
     vi.stubEnv("OIDC_EMAIL_CLAIM", "preferred_username");
     provider.person = { ...ada, email_verified: undefined, preferred_username: "ada@entra.example" };
     expect(await signIn()).toMatchObject({ address: "ada@entra.example" });
-    provider.person = { ...ada, preferred_username: undefined };
-    expect(await signIn()).toMatchObject({ address: undefined });
-    vi.stubEnv("OIDC_EMAIL_CLAIM", "email");
-    provider.person = { ...ada, email_verified: false };
+    for (const preferred_username of [undefined, ["ada@entra.example"]]) {
+      provider.person = { ...ada, preferred_username };
+      await refused("addressUnverified", signIn());
+    }
+    vi.stubEnv("OIDC_EMAIL_CLAIM", "constructor");
     await refused("addressUnverified", signIn());
   });
 
@@ -212,6 +207,8 @@ describe("an answer that is not for this attempt", () => {
     ["no nonce", { nonce: undefined }, "providerMalformed"],
     ["an end more than a minute ago", { exp: Math.floor(Date.now() / 1000) - 90 }, "identityExpired"],
     ["no end", { exp: undefined }, "providerMalformed"],
+    ["a beginning in more than a minute", { iat: Math.floor(Date.now() / 1000) + 90 }, "identityExpired"],
+    ["a beginning in milliseconds", { iat: Date.now() }, "identityExpired"],
     ["no subject", { sub: undefined }, "providerMalformed"],
   ])("%s", async (_, changed, name) => {
     provider.alter = (claims) => ({ ...claims, ...changed });
@@ -260,13 +257,101 @@ describe("an answer that is not for this attempt", () => {
   });
 });
 
-test.each([{ email_verified: false }, { email_verified: undefined }, { email_verified: "true" }])(
-  "an address with %j is not taken",
-  async (changed) => {
-    provider.person = { ...ada, ...changed };
+describe("whether the address is verified", () => {
+  const denials = [false, "false", "False", 0, 1, "1", "no", "", null, [], [true], {}, { value: true }];
+  /** Where the provider tells it: in the ID token, or at its UserInfo endpoint. */
+  const tells: [string, (verified: object) => void][] = [
+    [
+      "ID token",
+      (verified) => provider.behave({ person: {}, alter: (claims) => ({ ...claims, email, ...verified }) }),
+    ],
+    ["UserInfo", (verified) => provider.behave({ person: { email, ...verified } })],
+  ];
+  const { email } = ada;
+
+  describe.each(tells)("as %s tells it", (_, tell) => {
+    test.each([true, "true", "True", "TRUE"])("is told by %j", async (email_verified) => {
+      tell({ email_verified });
+      expect(await signIn()).toMatchObject({ address: email });
+      vi.stubEnv("OIDC_EMAIL_CLAIM", "email");
+      expect(await signIn()).toMatchObject({ address: email });
+    });
+
+    test.each(denials)("is denied by %j, also where an operator answers for it", async (email_verified) => {
+      tell({ email_verified });
+      await refused("addressUnverified", signIn());
+      vi.stubEnv("OIDC_EMAIL_CLAIM", "email");
+      await refused("addressUnverified", signIn());
+    });
+
+    test("is unknown without a word of it, and the operator answers for it", async () => {
+      tell({});
+      await refused("addressUnverified", signIn());
+      expect(lines.join()).toContain("claims: email_verified absent");
+      vi.stubEnv("OIDC_EMAIL_CLAIM", "email");
+      expect(await signIn()).toMatchObject({ address: email });
+    });
+  });
+
+  test("is denied by either of the two, whatever the other says", async () => {
+    const alter = (claims: object) => ({ ...claims, email_verified: false });
+    provider.behave({ person: ada, alter });
     await refused("addressUnverified", signIn());
-  },
-);
+    vi.stubEnv("OIDC_EMAIL_CLAIM", "email");
+    provider.behave({ person: { email }, alter });
+    await refused("addressUnverified", signIn());
+  });
+
+  test("is not told of an address by a word about another one", async () => {
+    provider.behave({ person: { email }, alter: (claims) => ({ ...claims, email_verified: true }) });
+    await refused("addressUnverified", signIn());
+  });
+});
+
+describe("a claim that the operator requires", () => {
+  const having = (claims: object) =>
+    provider.behave({ person: ada, alter: (known) => ({ ...known, ...claims }) });
+
+  test.each([
+    ["hd=acme.com", { hd: "acme.com" }],
+    ["groups=staff", { groups: ["all", "staff"] }],
+    ["acct=0", { acct: 0 }],
+    ["xms_edov=true", { xms_edov: true }],
+    ["query=a=b", { query: "a=b" }],
+  ])("%s lets in whoever has %j", async (required, claims) => {
+    vi.stubEnv("OIDC_REQUIRE", required);
+    having(claims);
+    expect(await signIn()).toMatchObject({ address: ada.email });
+  });
+
+  test.each([
+    {},
+    { hd: "ACME.com" },
+    { hd: "acme.com.attacker.example" },
+    { hd: "" },
+    { hd: null },
+    { hd: ["other.example"] },
+    { hd: [["acme.com"]] },
+    { hd: { "acme.com": true } },
+  ])("refuses whoever has %j, before more is asked", async (claims) => {
+    vi.stubEnv("OIDC_REQUIRE", "hd=acme.com");
+    having(claims);
+    await refused("claimRequired", signIn());
+    expect(lines.join()).toContain("claims: oidcRequire hd");
+    expect(provider.asked).not.toContain("/me");
+  });
+
+  test("is not taken from UserInfo, nor found in what every object has", async () => {
+    vi.stubEnv("OIDC_REQUIRE", "preferred_username=ada");
+    provider.behave({
+      person: { ...ada, preferred_username: "ada" },
+      alter: ({ preferred_username: _, ...rest }) => rest,
+    });
+    await refused("claimRequired", signIn());
+    vi.stubEnv("OIDC_REQUIRE", "__proto__=[object Object]");
+    await refused("claimRequired", signIn());
+  });
+});
 
 test("whoever refuses at the provider is told so", async () => {
   provider.person = undefined;
@@ -346,6 +431,93 @@ describe("a provider that does not work", () => {
     await new SSMClient({}).send(new PutParameterCommand({ Name, Type: "SecureString", Value: "wrong" }));
     vi.stubEnv("OIDC_CLIENT_SECRET_PARAMETER", Name);
     await refused("providerMalformed", signIn());
+  });
+});
+
+describe("the reason in the log", () => {
+  const operate = readFileSync(new URL("../../../docs/operate.md", import.meta.url), "utf8");
+  const [, table = ""] = /\n\| `reason` \| Means \|\n(.*?)\n\n/s.exec(operate) ?? [];
+  const documented = table
+    .split("\n")
+    .flatMap((row) => row.split(" | ")[0]?.match(/(?<=`)[^`]+: [^`]+(?=`)/g) ?? []);
+  const answering = (path: RegExp, status: number, body = "{}", type = "application/json", headers = {}) => ({
+    answer: {
+      path,
+      by: (_: IncomingMessage, response: ServerResponse) =>
+        response.writeHead(status, { "content-type": type, ...headers }).end(body),
+    },
+  });
+  const breaking = (path: RegExp) => ({
+    answer: { path, by: ({ socket }: IncomingMessage) => socket.destroy() },
+  });
+  const claims = (changed: object): Partial<Habits> => ({ alter: (known) => ({ ...known, ...changed }) });
+  const [document, token, keys, userInfo] = [/well-known/, /^\/token$/, /^\/jwks$/, /^\/me$/];
+
+  const rows: [reason: string, habits: () => Partial<Habits>, environment?: Record<string, string>][] = [
+    ["discovery: UND_ERR_SOCKET", () => breaking(document)],
+    ["token: HTTP 503", () => answering(token, 503)],
+    ["discovery: HTTP 404", () => answering(document, 404)],
+    ["discovery: not JSON", () => answering(document, 200, "<!doctype html>", "text/html")],
+    ["discovery: issuer", () => ({ metadata: { issuer: `${provider.issuer}/realms/acme` } })],
+    ["discovery: not HTTPS", () => ({}), { PLAIN_HTTP: "" }],
+    ["discovery: authorization_endpoint", () => ({ metadata: { authorization_endpoint: undefined } })],
+    ["token: token_endpoint", () => ({ metadata: { token_endpoint: undefined } })],
+    ["keys: jwks_uri", () => ({ metadata: { jwks_uri: undefined } })],
+    [
+      "client secret: ParameterNotFound",
+      () => ({}),
+      { OIDC_CLIENT_SECRET_PARAMETER: "/breach-monitor/test/none" },
+    ],
+    ["token: invalid_client", () => ({ takesClient: () => false })],
+    ["token: algorithm HS256", () => ({ algorithm: "HS256" })],
+    [
+      "keys: algorithm HS256",
+      () => ({ algorithm: "HS256", metadata: { id_token_signing_alg_values_supported: ["HS256", "RS256"] } }),
+    ],
+    ["token: encrypted", () => ({ rewrite: (text) => `${text}.AAAA.AAAA` })],
+    ["token: no JWT", () => ({ rewrite: () => "text" })],
+    ["token: refresh_token", () => ({ reply: { refresh_token: null } })],
+    ["token: id_token", () => ({ reply: { id_token: undefined } })],
+    ["token: token_type", () => ({ reply: { token_type: "mac" } })],
+    ["userinfo: sub", () => answering(userInfo, 200, '{"sub":"somebody else"}')],
+    ["userinfo: HTTP 403", () => answering(userInfo, 403)],
+    [
+      "userinfo: invalid_token",
+      () => answering(userInfo, 401, "{}", undefined, { "www-authenticate": 'Bearer error="invalid_token"' }),
+    ],
+    ["keys: HTTP 404", () => answering(keys, 404)],
+    ["keys: signature", () => ({ rewrite: (text) => `${text.slice(0, -8)}AAAAAAAA` })],
+    ["keys: no key", () => answering(keys, 200, '{"keys":[]}')],
+    ["token: exp", () => claims({ exp: 1 })],
+    ["token: iat", () => claims({ iat: Date.now() })],
+    ["token: aud", () => claims({ aud: "another-service" })],
+    ["token: iss", () => claims({ iss: "https://attacker.example" })],
+    ["token: nonce", () => claims({ nonce: "AAAA" })],
+    ["token: invalid_grant", () => answering(token, 400, '{"error":"invalid_grant"}')],
+    ["answer: iss", () => ({ namesItself: false })],
+    ["answer: access_denied", () => ({ person: undefined })],
+    ["claims: email absent", () => ({ person: {} })],
+    ["claims: email_verified absent", () => ({ person: { email: ada.email } })],
+    ["claims: email_verified false", () => ({ person: { ...ada, email_verified: false } })],
+    ["claims: oidcRequire hd", () => ({}), { OIDC_REQUIRE: "hd=acme.com" }],
+  ];
+
+  test.each(rows)(
+    "is %s, which operators find in the documents",
+    async (reason, habits, environment = {}) => {
+      provider.behave({ person: ada, ...habits() });
+      for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+      await expect(signIn()).rejects.toMatchObject({ name: "Refusal" });
+      const told = lines.map((line) => JSON.parse(line)).filter(({ message }) => message !== undefined);
+      expect(told).toMatchObject([{ message: "identity provider failed", reason }]);
+      expect(documented).toContain(reason);
+    },
+  );
+
+  test("is one of these, if it is in the documents", () => {
+    // The first needs a slow provider (above), the second an address that is none (test/service/single-sign-on.test.ts).
+    const others = ["token: TimeoutError", "claims: no e-mail address"];
+    expect(documented.toSorted()).toEqual([...others, ...rows.map(([reason]) => reason)].toSorted());
   });
 });
 
