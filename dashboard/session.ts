@@ -1,5 +1,6 @@
 /** Who is signed in. Tabs tell each other, so that a link that was opened in one lets all go on. */
 import { computed, signal } from "@preact/signals";
+import { chooseAccount } from "./account-choice.ts";
 import { access, lapsed, noteSignedOut } from "./api/access.ts";
 import { asFailure, call } from "./api/client.ts";
 import type { Failure } from "./api/failure.ts";
@@ -45,6 +46,7 @@ export async function signOut(): Promise<void> {
   await call("DELETE /dashboard/session", {}, { whenSignedOut: "fail" }).catch((error: unknown) => {
     if (asFailure(error).status !== 401) throw error;
   });
+  chooseAccount();
   session.value = undefined;
   lapsed.value = undefined;
   access.value = "signed out";

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { noteRefusal } from "../account-choice.ts";
 import { access } from "../api/access.ts";
 import { asFailure, call } from "../api/client.ts";
 import { Button } from "../components/button.tsx";
@@ -31,6 +32,17 @@ function takeAnswer(): string {
   return search.slice(1);
 }
 
+/** Who leads here to sign in: the provider's portal names the provider (OpenID Connect Core 1.0, 4). It does so once. */
+function takeInitiator(): string {
+  const { search, pathname } = location;
+  const parameters = new URLSearchParams(search);
+  const isAnswer = ["state", "code", "error"].some((name) => parameters.has(name));
+  const issuer = parameters.get("iss") ?? "";
+  if (place.value.path !== "/sign-in" || isAnswer || issuer === "") return "";
+  history.replaceState(null, "", pathname);
+  return issuer;
+}
+
 async function welcome(user: { email: string }, organization: { name: string }): Promise<void> {
   // Whoever was signed in before has nothing on this page.
   session.value = undefined;
@@ -56,17 +68,24 @@ function useToken(): [string, () => void] {
 export function SignInPage() {
   const [token, forget] = useToken();
   const [answer, setAnswer] = useState(takeAnswer);
-  const [isCut] = useState(place.value.path === "/sign-in" && token === "" && answer === "");
+  const [initiator] = useState(takeInitiator);
+  const [isCut] = useState(
+    place.value.path === "/sign-in" && token === "" && answer === "" && initiator === "",
+  );
   useEffect(() => {
     if (place.value.path !== "/sign-in") rememberPlace();
   }, []);
+  const isInside = initiator !== "" && access.value === "signed in";
+  useEffect(() => {
+    if (isInside) goOn();
+  }, [isInside]);
   return (
     <Entrance title="Sign in">
       <SignedIn />
-      {token === "" && isCut && <CutLink />}
       {answer !== "" && <ProviderAnswer answer={answer} forget={() => setAnswer("")} />}
-      {answer === "" && token === "" && <WaysIn />}
+      {answer === "" && token === "" && <WaysIn initiator={initiator} />}
       {answer === "" && token !== "" && <Redemption key={token} token={token} forget={forget} />}
+      {token === "" && isCut && <CutLink />}
     </Entrance>
   );
 }
@@ -101,13 +120,24 @@ export function SignInDialog() {
   );
 }
 
-function WaysIn({ email = "", isOverPage = false }: { email?: string; isOverPage?: boolean }) {
+type WaysInProperties = { email?: string; isOverPage?: boolean; initiator?: string };
+
+/** Begins with the identity provider by itself if that is the `initiator`, and nobody is signed in. */
+function WaysIn({ email = "", isOverPage = false, initiator = "" }: WaysInProperties) {
   const ways = useData("", (signal) => call("GET /dashboard/sign-in", {}, { signal }));
   if (ways.value === undefined) return <Pending data={ways} what="the ways to sign in" />;
   const { mail, provider } = ways.value;
+  const isInitiator =
+    provider !== null && initiator.replace(/\/$/, "") === provider.issuer.replace(/\/$/, "");
   return (
     <>
-      {provider !== null && <ProviderButton name={provider.name} isOverPage={isOverPage} />}
+      {provider !== null && (
+        <ProviderButton
+          name={provider.name}
+          isOverPage={isOverPage}
+          begins={isInitiator && access.value === "signed out"}
+        />
+      )}
       <PasskeyButton
         hasField={mail}
         onSignedIn={({ user, organization }) => (isOverPage ? enter() : welcome(user, organization))}
@@ -125,11 +155,11 @@ function ProviderAnswer({ answer, forget }: { answer: string; forget: () => void
   useEffect(() => {
     void action.run(async () => {
       const options = { whenSignedOut: "fail" } as const;
-      const { user, organization } = await call(
-        "POST /dashboard/sign-in/provider/sessions",
-        { body: { answer } },
-        options,
-      );
+      const route = "POST /dashboard/sign-in/provider/sessions";
+      const { user, organization } = await call(route, { body: { answer } }, options).catch((error) => {
+        noteRefusal(asFailure(error));
+        throw error;
+      });
       await welcome(user, organization);
     });
   }, []);

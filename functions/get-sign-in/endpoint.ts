@@ -10,9 +10,9 @@ export const getSignIn = defineEndpoint({
         description: "Whether sign-in links can be sent by e-mail; if not, the operator makes one",
       }),
     ),
-    provider: z.nullable(z.object({ name: z.string() })).check(
+    provider: z.nullable(z.object({ name: z.string(), issuer: z.string() })).check(
       z.meta({
-        description: "The identity provider that people can sign in by; null: there is none",
+        description: "The identity provider that people can sign in by, and its url; null: there is none",
       }),
     ),
   }),

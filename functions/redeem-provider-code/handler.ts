@@ -3,6 +3,7 @@ import { serve } from "../../shared/access/api/serve.ts";
 import { sessionCookie } from "../../shared/access/api/session-cookie.ts";
 import { personName } from "../../shared/access/organizations/organization-schema.ts";
 import { visitOf } from "../../shared/access/sessions/browser.ts";
+import * as attempts from "../../shared/access/sign-in/attempt.ts";
 import * as links from "../../shared/access/sign-in/link.ts";
 import * as provider from "../../shared/access/sign-in/provider.ts";
 import { signIn } from "../../shared/access/sign-in/single-sign-on.ts";
@@ -13,9 +14,10 @@ import { redeemProviderCode } from "./endpoint.ts";
 
 export const handler = serve(redeemProviderCode, async ({ body, event, cookies, logger }) => {
   const answer = new URLSearchParams(body.answer);
-  const attempts = readAttempts(event);
-  const secret = attempts.find((each) => provider.stateOf(each) === answer.get("state"));
+  const secrets = readAttempts(event);
+  const secret = secrets.find((each) => provider.stateOf(each) === answer.get("state"));
   if (secret === undefined) throw new Refusal("attemptUnknown");
+  await attempts.end(secret);
   const { address, name } = await provider.identify(answer, secret, logger);
   const email = emailAddress.safeParse(address).data;
   if (email === undefined) {
@@ -25,6 +27,6 @@ export const handler = serve(redeemProviderCode, async ({ body, event, cookies, 
   const findHomes = () => (process.env.OIDC_JOIN === "member" ? verifiedFor(domainOf(email)) : []);
   const identity = { email, name: personName.safeParse(name).data ?? null };
   const signedIn = await signIn(identity, findHomes, visitOf(event));
-  cookies.push(sessionCookie(signedIn.cookie), attemptCookie(attempts.filter((each) => each !== secret)));
+  cookies.push(sessionCookie(signedIn.cookie), attemptCookie(secrets.filter((each) => each !== secret)));
   return links.shown(signedIn);
 });

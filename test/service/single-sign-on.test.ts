@@ -1,4 +1,6 @@
 /** People sign in by a certified OpenID Connect provider, to a deployment whose organizations they join. */
+import { createHash } from "node:crypto";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LocalService } from "../../local/harness/service.ts";
 import * as users from "../../shared/access/members/user.ts";
@@ -23,6 +25,8 @@ let provider: IdentityProvider;
 let service: LocalService;
 beforeAll(async () => {
   provider = await startIdentityProvider();
+  // It knows no accounts to choose from.
+  provider.metadata = { prompt_values_supported: ["none", "login", "consent"] };
   const assembly = synthesizeWith({
     oidcIssuer: provider.issuer,
     oidcClientId: provider.clientId,
@@ -132,6 +136,29 @@ describe("signing in", () => {
     for (const junk of ["state=", "code=1", "x", "state=%00&code=%ff", "state=a&state=b"]) {
       unknown(await browser.comeBack(junk));
     }
+  });
+
+  test("a made-up cookie makes no request to the provider, and a real one makes one", async () => {
+    const secret = "A".repeat(43);
+    const state = createHash("sha256").update(`state ${secret}`).digest("base64url");
+    const browser = openBrowser();
+    browser.cookies.set("sign-in", secret);
+    provider.asked = [];
+    const made = await browser.comeBack(`code=made-up&state=${state}&iss=${provider.issuer}`);
+    expectRefusal(made, 401, /start again/, { code: "attempt_unknown" });
+    expect(provider.asked).toEqual([]);
+
+    provider.person = { email: "nobody@users.example", email_verified: true };
+    const answer = await browser.goThere();
+    provider.asked = [];
+    const guessed = new URLSearchParams({
+      ...Object.fromEntries(new URLSearchParams(answer)),
+      code: "made-up",
+    });
+    const replies = await Promise.all(Array.from({ length: 5 }, () => browser.comeBack(`${guessed}`)));
+    replies.push(await browser.comeBack(answer));
+    for (const reply of replies) expectRefusal(reply, 401, /start again/, { code: "attempt_unknown" });
+    expect(provider.asked.filter((path) => path === "/token")).toHaveLength(1);
   });
 
   test("a user of several organizations chooses one with the link of the refusal", async () => {
@@ -365,6 +392,101 @@ describe("the button of the identity provider", () => {
     person(user.email);
     await page.getByRole("button", button).click();
     await go(page, "E-mails");
+  });
+
+  /** The urls of the provider's page that the page goes to. */
+  const goingTo = (page: Page) => {
+    const urls: URL[] = [];
+    page.on("request", (request) => {
+      const url = new URL(request.url());
+      if (url.href.startsWith(`${provider.issuer}/auth?`)) urls.push(url);
+    });
+    return { urls, prompts: () => urls.map(({ searchParams }) => searchParams.get("prompt")) };
+  };
+  const refusedBy = (sessions: number) => `${sessions} /api/dashboard/sign-in/provider/sessions`;
+
+  test("asks for another account after a refusal, and after a sign-out", async () => {
+    const user = await newUser();
+    const { page, watch } = await visit([], service.apiUrl);
+    watch.expect(refusedBy(403), `request to ${provider.issuer}`);
+    const { prompts } = goingTo(page);
+    await page.goto(urlOf("/sign-in", service.apiUrl));
+    person("private@mail.example");
+    await page.getByRole("button", button).click();
+    await page.getByRole("alert").getByText("Nobody here has the e-mail address").waitFor();
+    person(user.email);
+    await page.getByRole("button", button).click();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", button).click();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    expect(prompts()).toEqual([null, "login", "login"]);
+  });
+
+  test("asks for another account only now and then if the provider itself refuses", async () => {
+    provider.person = undefined;
+    const { page, watch } = await visit([], service.apiUrl);
+    watch.expect(refusedBy(401), `request to ${provider.issuer}`);
+    const { prompts } = goingTo(page);
+    await page.goto(urlOf("/sign-in", service.apiUrl));
+    for (const count of [1, 2, 3, 4]) {
+      await page.getByRole("button", button).click();
+      await expect.poll(() => prompts().length, { timeout: 60_000 }).toBe(count);
+      await page.getByRole("alert").getByText("The identity provider refused").waitFor();
+    }
+    expect(prompts()).toEqual([null, null, "login", null]);
+  });
+
+  test("is pressed by the portal's tile, for whoever is not inside, and once", async () => {
+    const user = await newUser();
+    const tile = urlOf(`/sign-in?iss=${encodeURIComponent(provider.issuer)}`, service.apiUrl);
+    const { page, watch } = await visit([], service.apiUrl);
+    watch.expect(refusedBy(401), `request to ${provider.issuer}`);
+    const { urls } = goingTo(page);
+    provider.person = undefined;
+    await page.goto(tile);
+    await page.getByRole("alert").getByText("The identity provider refused to sign you in.").waitFor();
+    await page.reload();
+    await page.getByRole("button", button).waitFor();
+    expect(page.url()).toBe(urlOf("/sign-in", service.apiUrl));
+    expect(urls).toHaveLength(1);
+
+    person(user.email);
+    await page.goto(tile);
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    expect(urls).toHaveLength(2);
+    await page.goto(tile);
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    expect(urls).toHaveLength(2);
+  });
+
+  test("waits for a press if another provider's name leads here, or an answer without an attempt", async () => {
+    const { page } = await visit([], service.apiUrl);
+    const { urls } = goingTo(page);
+    const own = encodeURIComponent(provider.issuer);
+    for (const query of [
+      "iss=https://attacker.example",
+      `iss=${own}.attacker.example`,
+      `error=x&iss=${own}`,
+      "iss=",
+    ]) {
+      await page.goto(urlOf(`/sign-in?${query}`, service.apiUrl));
+      await page.getByRole("button", button).waitFor();
+    }
+    expect(urls).toEqual([]);
+  });
+
+  test("comes first, and the hint about a cut link last", async () => {
+    const { page } = await visit([], service.apiUrl);
+    await page.goto(urlOf("/sign-in", service.apiUrl));
+    const ways = [
+      page.getByRole("button", button),
+      page.getByRole("button", { name: "Send sign-in link" }),
+      page.getByText("Did a link in an e-mail bring you here?"),
+    ];
+    const tops = [];
+    for (const way of ways) tops.push((await way.boundingBox())?.y ?? Number.NaN);
+    expect(tops).toEqual(tops.toSorted((one, other) => one - other));
   });
 
   test("lets users of several organizations choose", async () => {

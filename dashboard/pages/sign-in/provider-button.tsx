@@ -1,13 +1,29 @@
+import { useEffect } from "preact/hooks";
+import { takeChoice } from "../../account-choice.ts";
 import { call } from "../../api/client.ts";
 import { Button } from "../../components/button.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { addressOf } from "../../place.ts";
 
-/** Leads to the identity provider. Over a page that must stay as it is, it opens the sign-in page in a tab of its own. */
-export function ProviderButton({ name, isOverPage }: { name: string; isOverPage: boolean }) {
+type Properties = { name: string; isOverPage: boolean; begins: boolean };
+
+/**
+ * Leads to the identity provider, at once if it `begins`. Over a page that must stay as it is, it opens the sign-in page
+ * in a tab of its own.
+ */
+export function ProviderButton({ name, isOverPage, begins }: Properties) {
   const action = useAction();
   const label = `Sign in with ${name}`;
+  const start = () =>
+    action.run(async () => {
+      const query = { ...(takeChoice() && { chooseAccount: true }) };
+      const { url } = await call("POST /dashboard/sign-in/provider", { query }, { whenSignedOut: "fail" });
+      location.assign(url);
+    });
+  useEffect(() => {
+    if (begins) void start();
+  }, [begins]);
   if (isOverPage) {
     return (
       <p>
@@ -17,11 +33,6 @@ export function ProviderButton({ name, isOverPage }: { name: string; isOverPage:
       </p>
     );
   }
-  const start = () =>
-    action.run(async () => {
-      const { url } = await call("POST /dashboard/sign-in/provider", {}, { whenSignedOut: "fail" });
-      location.assign(url);
-    });
   return (
     <>
       <Button kind="primary" isBusy={action.isBusy} onClick={() => void start()}>

@@ -33,8 +33,11 @@ const challengeOf = hashOf;
 /** The page's, which hands what comes with it to `redeem-provider-code`. */
 const redirectUri = (): string => `${process.env.DASHBOARD_URL}/sign-in`;
 
-/** The url of the provider's page for a new attempt, and the attempt's secret. Refuses `noProvider`, and those of `step`. */
-export const begin = (logger: Logger): Promise<{ url: string; secret: string }> =>
+/** The url of the provider's page for a new attempt, and the attempt's secret. Refuses `noProvider`, and as `step`. */
+export const begin = (
+  logger: Logger,
+  { chooseAccount = false }: { chooseAccount?: boolean | undefined } = {},
+): Promise<{ url: string; secret: string }> =>
   withProvider(logger, async ({ server, client }) => {
     const secret = randomBytes(32).toString("base64url");
     const url = await step("discovery", () => pageOf(server));
@@ -49,6 +52,8 @@ export const begin = (logger: Logger): Promise<{ url: string; secret: string }> 
       code_challenge_method: "S256",
     };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    const prompt = chooseAccount && promptOf(server);
+    if (prompt) url.searchParams.set("prompt", prompt);
     return { url: url.href, secret };
   });
 
@@ -119,6 +124,13 @@ const checkIssuedAt = (identity?: oauth.IDToken): void => {
   if (identity === undefined || identity.iat > Date.now() / 1_000 + clockToleranceSeconds)
     throw new ProviderFailure("identityExpired", "iat");
 };
+
+/**
+ * What lets people choose their account. Of providers that say what they know, those without accounts to choose from ask
+ * for the password instead, behind which most offer another account.
+ */
+const promptOf = ({ prompt_values_supported: known }: oauth.AuthorizationServer): string | undefined =>
+  Array.isArray(known) ? ["select_account", "login"].find((each) => known.includes(each)) : "select_account";
 
 /** Where the browser is sent to: no other scheme than of a page, whatever the provider says. */
 const pageOf = ({ authorization_endpoint: endpoint = "" }: oauth.AuthorizationServer): URL => {

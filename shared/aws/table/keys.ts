@@ -165,6 +165,8 @@ export const keys = {
   }),
   /** `hash` as of a session. */
   signInLink: (hash: string): Key => ({ pk: `SIGN-IN-LINK#${hash}`, sk: "LINK" }),
+  /** An attempt to sign in by the identity provider, by the hash of its secret. */
+  signInAttempt: (hash: string): Key => ({ pk: `PROVIDER-ATTEMPT#${hash}`, sk: "ATTEMPT" }),
   /** What a passkey is asked to sign, once. */
   passkeyChallenge: (challenge: string): Key => ({ pk: `SIGN-IN-CHALLENGE#${challenge}`, sk: "CHALLENGE" }),
   /** A message with a sign-in link that is still to be sent, if somebody has the address. */

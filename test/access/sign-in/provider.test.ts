@@ -110,6 +110,20 @@ describe("success", () => {
     expect(url).not.toContain(secret);
   });
 
+  test.each([
+    ["select_account", undefined],
+    ["select_account", ["none", "login", "select_account"]],
+    ["login", ["none", "login", "consent"]],
+    [null, ["none"]],
+    ["select_account", "login"],
+  ])("asks to choose an account by prompt=%s where the provider knows %j", async (prompt, known) => {
+    provider.metadata = { prompt_values_supported: known };
+    const { begin } = await load();
+    const promptIn = ({ url }: { url: string }) => new URL(url).searchParams.get("prompt");
+    expect(promptIn(await begin(new Logger(), { chooseAccount: true }))).toBe(prompt);
+    expect(promptIn(await begin(new Logger()))).toBe(null);
+  });
+
   test("a clock that is wrong by less than a minute makes no difference", async () => {
     const now = Math.floor(Date.now() / 1000);
     provider.alter = (claims) => ({ ...claims, exp: now - 50, nbf: now + 50, iat: now + 50 });
