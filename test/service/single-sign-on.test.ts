@@ -460,7 +460,7 @@ describe("the button of the identity provider", () => {
     expect(urls).toHaveLength(2);
   });
 
-  test("waits for a press if another provider's name leads here, or an answer without an attempt", async () => {
+  test("waits for a press after another provider's name, or an error without an attempt", async () => {
     const { page } = await visit([], service.apiUrl);
     const { urls } = goingTo(page);
     const own = encodeURIComponent(provider.issuer);
