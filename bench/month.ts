@@ -182,7 +182,7 @@ export const monthTable = (uses: readonly Use[], quietHour: Units, figures: Figu
 };
 
 /** The authorizer's, for a request that it refuses. */
-const refusedUnits = { readUnits: 2, writeUnits: 2 };
+const refusedUnits = { readUnits: 2, writeUnits: 1 };
 /** The authorizer's line about a request that it refuses. */
 const refusalBytes = 400;
 /** The line that Lambda logs of the error by which the authorizer refuses. */

@@ -3,7 +3,7 @@ import { dashboardRoutes } from "./dashboard-routes.ts";
 import { routes } from "./routes.ts";
 
 /** The parts of the API by the first segment of their paths, and the endpoints of each. */
-export const parts: readonly { name: string; routes: readonly Route[] }[] = [
+export const parts: readonly { name: "v1" | "dashboard"; routes: readonly Route[] }[] = [
   { name: "v1", routes },
   { name: "dashboard", routes: dashboardRoutes },
 ];

@@ -9,7 +9,10 @@ import type { Options } from "./options.ts";
 import type { ServiceFunction } from "./service-function.ts";
 
 /** A part of the API: the first segment of its paths, and each of its routes with the function of its endpoint. */
-export type ApiPart = { name: string; routes: readonly { route: Route; function: ServiceFunction }[] };
+export type ApiPart = {
+  name: "v1" | "dashboard";
+  routes: readonly { route: Route; function: ServiceFunction }[];
+};
 
 export type ApiFunctions = {
   parts: readonly ApiPart[];

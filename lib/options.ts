@@ -4,6 +4,7 @@
  */
 import * as z from "zod/mini";
 import { writtenAddress } from "../shared/monitoring/emails/email-schema.ts";
+import { leastRequestsPerSecond } from "./throttle.ts";
 
 /** Says in a sentence which option is wrong. */
 export class InvalidOption extends Error {}
@@ -34,13 +35,13 @@ const flag = (usual: boolean): Option<boolean> => ({
   usual,
 });
 
-const whole = (maximum: number) =>
+const whole = (maximum: number, minimum = 1) =>
   option(
     z.pipe(
       z.pipe(z.transform(String), z.string().check(z.regex(/^[1-9]\d*$/))),
-      z.pipe(z.transform(Number), z.number().check(z.maximum(maximum))),
+      z.pipe(z.transform(Number), z.number().check(z.minimum(minimum), z.maximum(maximum))),
     ),
-    `a whole number from 1 to ${maximum}`,
+    `a whole number from ${minimum} to ${maximum}`,
   );
 
 const address = option(
@@ -94,11 +95,12 @@ const options = {
     "an e-mail address or an https url",
   ),
   /**
-   * How many requests a second API Gateway lets through to each endpoint, all clients together; half as many to the page. It answers 429
-   * to the others. Default 5: what a flood costs grows with it, times the number of endpoints (docs/cost.md). At most API Gateway's own
-   * limit for all APIs of an account and region.
+   * How many requests a second API Gateway lets through to each endpoint of /api/v1, for all clients together; half as many to each of the
+   * dashboard's, and a quarter to the page. It answers 429 to the others. Default 9: what a flood costs grows with it, times the number of
+   * endpoints (docs/cost.md). At least so many that one key does not use them up, at most API Gateway's own limit for all APIs of an
+   * account and region.
    */
-  requestsPerSecond: usually(5, whole(10_000)),
+  requestsPerSecond: usually(leastRequestsPerSecond, whole(10_000, leastRequestsPerSecond)),
   /** What the account may cost in a month, in whole US dollars, before AWS Budgets mails to `alarmEmail`. Undefined: no budget. */
   monthlyBudgetDollars: whole(1_000_000),
   /** Whether a web ACL limits the requests of each address before API Gateway counts them. Default false. */

@@ -20,6 +20,7 @@ import { type ApiFunctions, apiDefinition, pagePaths } from "./api-definition.ts
 import { serveUnderDomain } from "./api-domain.ts";
 import type { Options } from "./options.ts";
 import { functionArn, type ServiceFunction } from "./service-function.ts";
+import { type Throttle, throttlesOf } from "./throttle.ts";
 import { addWebAcl } from "./web-acl.ts";
 
 type ServiceApiProps = ApiFunctions & {
@@ -53,30 +54,10 @@ const accessLogFormat = ({ trustedProxySecretSha256 }: Options): AccessLogFormat
 
 const stageName = "api";
 
-/**
- * API Gateway applies the limits of a stage to each method by itself. These are those of methods that only refuse, and of every method
- * that names none of its own.
- */
-const refusalsPerSecond = (requestsPerSecond: number): number => Math.max(0.2, requestsPerSecond / 25);
-
-/** Browsers keep the page's files, and a request for the largest costs as much as 25 that the authorizer refuses. */
-const filesPerSecond = (requestsPerSecond: number): number => requestsPerSecond / 2;
-
-/** Two clients may each use up their 100 requests a minute at once. A burst adds nothing to what a day's flood costs. */
-const burstOf = (requestsPerSecond: number): number =>
-  Math.min(maximumBurst, Math.max(200, 2 * requestsPerSecond));
-
-/** A first visit asks for thirty files, and after a deployment the visits of all people are first ones. Browsers keep the files. */
-const burstOfPage = (requestsPerSecond: number): number =>
-  Math.min(maximumBurst, 10 * burstOf(requestsPerSecond));
-
-const limitsOf = (methods: readonly string[], rate: number, burst: number) =>
+const methodOptions = (methods: readonly string[], { ratePerSecond, burst }: Throttle) =>
   Object.fromEntries(
-    methods.map((method) => [method, { throttlingRateLimit: rate, throttlingBurstLimit: burst }]),
+    methods.map((method) => [method, { throttlingRateLimit: ratePerSecond, throttlingBurstLimit: burst }]),
   );
-
-/** API Gateway's own limit for all APIs of an account and region. */
-const maximumBurst = 5_000;
 
 /**
  * The REST API, with its parts at `<url>/api/<name>`. Every request below a part passes the authorizer, on any
@@ -92,7 +73,7 @@ export class ServiceApi extends Construct {
     super(scope, id);
     const { name, options, workers, ...functions } = props;
     const { parts, authorize, refuseRoute, serveDashboard } = functions;
-    const { requestsPerSecond } = options;
+    const throttles = throttlesOf(options.requestsPerSecond);
 
     const accessLogs = new LogGroup(this, "AccessLogs", {
       logGroupName: `/aws/apigateway/${name}`,
@@ -119,22 +100,21 @@ export class ServiceApi extends Construct {
         tracingEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
         accessLogFormat: accessLogFormat(options),
-        throttlingRateLimit: refusalsPerSecond(requestsPerSecond),
-        throttlingBurstLimit: burstOf(requestsPerSecond),
-        methodOptions: {
-          ...limitsOf(
-            parts.flatMap(({ name, routes }) =>
-              routes.map(({ route }) => `/${name}${route.path}/${route.method}`),
-            ),
-            requestsPerSecond,
-            burstOf(requestsPerSecond),
-          ),
-          ...limitsOf(
+        throttlingRateLimit: throttles.refusal.ratePerSecond,
+        throttlingBurstLimit: throttles.refusal.burst,
+        // API Gateway applies the limits of the stage to each method by itself, and so those of a method that names none.
+        methodOptions: Object.assign(
+          methodOptions(
             pagePaths.map((path) => `${path}/GET`),
-            filesPerSecond(requestsPerSecond),
-            burstOfPage(requestsPerSecond),
+            throttles.page,
           ),
-        },
+          ...parts.map(({ name, routes }) =>
+            methodOptions(
+              routes.map(({ route }) => `/${name}${route.path}/${route.method}`),
+              throttles[name],
+            ),
+          ),
+        ),
       },
     });
     // The definition names functions by their ARNs alone: they are told the API's url, and so wait for it.
@@ -155,7 +135,7 @@ export class ServiceApi extends Construct {
     const host = domainName ?? `${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
     this.url = Fn.join("", [`https://${host}/${stageName}`]);
     addApiAlarms(api, accessLogs, authorize.logGroup, options, alarms);
-    if (options.webAcl) addWebAcl(api, name);
+    if (options.webAcl) addWebAcl(api, name, throttles.dashboard);
     Validations.of(api).acknowledge(
       { id: "AwsSolutions-APIG2", reason: "The functions validate requests, so that errors name the field" },
       {

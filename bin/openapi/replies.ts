@@ -47,7 +47,7 @@ export const sharedRefusals: Record<Part["name"], Record<string, readonly Refusa
     Unauthenticated: ["unauthenticated"],
     Lapsed: lapsed,
     ForeignOrigin: ["foreignOrigin"],
-    TooManyRequests: ["addressLimit", "keyLimit"],
+    TooManyRequests: ["addressLimit", "keyLimit", "userLimit"],
     Busy: ["busy", "newerVersion"],
     Unexpected: [],
   },
@@ -56,7 +56,7 @@ export const sharedRefusals: Record<Part["name"], Record<string, readonly Refusa
     Lapsed: lapsed,
     SessionRequired: ["sessionRequired"],
     NotAllowed: ["sessionRequired", "foreignOrigin"],
-    TooManyRequests: ["addressLimit", "sessionLimit"],
+    TooManyRequests: ["addressLimit", "userLimit"],
     Busy: ["busy", "newerVersion"],
     Unexpected: [],
   },
@@ -80,7 +80,7 @@ export const refusedBy = (
   "newerVersion",
   "addressLimit",
   ...(access === undefined ? (["keyLimit"] as const) : []),
-  ...(access === "user" || access === "admin" ? (["sessionLimit"] as const) : []),
+  ...(access === "anyone" ? [] : (["userLimit"] as const)),
   ...(limit === undefined ? [] : (["organizationLimit"] as const)),
 ];
 

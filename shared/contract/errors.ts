@@ -210,7 +210,7 @@ export const refusals = {
   idempotencyKeyReused: { status: 422, error: "Idempotency-Key: another request has used it: send another" },
   addressLimit: { status: 429, error: "Too many requests from this address" },
   keyLimit: { status: 429, error: "Too many requests with this API key" },
-  sessionLimit: { status: 429, error: "Too many requests with this session" },
+  userLimit: { status: 429, error: "Too many requests by this user" },
   signInLimit: { status: 429, error: "Too many sign-in links were asked for this address" },
   organizationLimit: { status: 429, error: "The organization's hourly limit for this request is used up" },
   scanNotQueued: { status: 500, error: "The scan could not be queued: try again" },

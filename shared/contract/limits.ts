@@ -1,8 +1,14 @@
 /**
- * Requests per UTC minute that one source address, one API key and one session may make. An address has this many
- * of /api/v1 and as many of /api/dashboard; a session counts instead of its address, of /api/dashboard only.
+ * Requests per UTC minute of one source address, one API key, and one user with all sessions. An address has this many
+ * of /api/v1 and as many of /api/dashboard. There a user counts instead of the address, in /api/v1 beside it.
  */
-export const perMinute = { address: 100, key: 100, session: 300 } as const;
+export const perMinute = { address: 100, key: 100, user: 300 } as const;
+
+/** Of these, requests that a user may make to one endpoint, by the part of the API. */
+export const perMinuteOfEndpoint = { v1: 100, dashboard: 50 } as const;
+
+/** How many keys or users it takes to use up what API Gateway lets through to an endpoint (lib/throttle.ts). */
+export const fairShare = 5;
 
 /** Sign-in links per UTC hour that may be asked for with one e-mail address. */
 export const signInLinksPerHour = 5;

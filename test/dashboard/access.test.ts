@@ -1,7 +1,6 @@
 /** Who may call the dashboard's part of the API, and how often. */
 import { describe, expect, test } from "vitest";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
-import { hashOf } from "../../shared/access/keys/secret.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import type { Route } from "../../shared/contract/endpoint.ts";
 import { type OrganizationLimit, organizationLimits } from "../../shared/contract/limits.ts";
@@ -101,17 +100,16 @@ describe("limits", () => {
       expect((await other.get("/dashboard/sign-in")).status).toBe(200);
     }));
 
-  test("a session counts 300 a minute instead of its address, from wherever", () =>
+  test("a user's requests count not by address, and 50 a minute pass to an endpoint", () =>
     inOneWindow(60, async () => {
       const { id: org } = await createOrganization();
-      const { dashboard, cookie } = await signedIn(org);
+      const { dashboard, cookie, userId } = await signedIn(org);
       await presetCount(dashboardOf(dashboard.address), 100, 60);
-      await presetCount(`SESSION#${hashOf(cookie.slice("session=".length))}`, 290, 60);
+      await presetCount(subjects.user(org, userId), 40, 60, "GET /dashboard/session");
       const replies = await Promise.all(times(15, () => dashboard.get("/session")));
       expect(countStatuses(replies)).toEqual({ 200: 10, 429: 5 });
-      const elsewhere = visitor({ cookie });
-      expectRefusal(await elsewhere.get("/session"), 429, /with this session/);
-      expectRefusal(await elsewhere.get("/nothing"), 429, /with this session/);
+      expectRefusal(await visitor({ cookie }).get("/session"), 429, /by this user/);
+      expect((await dashboard.get("/teams")).status).toBe(200);
     }));
 
   test("cookies that somebody makes up count by address", () =>

@@ -14,20 +14,23 @@ const windowAt = (seconds: WindowSeconds, later = 0): string =>
 export const subjects = {
   address: (address: string): string => `ADDRESS#${address}`,
   key: (hash: string): string => `KEY#${hash}`,
+  user: (org: number, user: number): string => `USER#${org}#${user}`,
   organization: (org: number, limit: string): string => `ORG#${org}#${limit}`,
 };
 
 /**
  * Counts requests in advance, as if they had been sent. They count in the next window too, since it may begin
- * before the test sends its requests.
+ * before the test sends its requests. `endpoint`: those that a user sent to it, such as "GET /v1/emails".
  */
 export const presetCount = async (
   subject: string,
   requests: number,
   seconds: WindowSeconds,
+  endpoint?: string,
 ): Promise<void> => {
   for (const later of [0, 1]) {
-    await table.update(keys.limit(subject, windowAt(seconds, later)), { add: { requests } });
+    const add = { requests, ...(endpoint !== undefined && { [endpoint]: requests }) };
+    await table.update(keys.limit(subject, windowAt(seconds, later)), { add });
   }
 };
 

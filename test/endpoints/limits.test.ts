@@ -5,8 +5,7 @@ import { countOrganization } from "../../shared/access/api/limits.ts";
 import { hashOf } from "../../shared/access/keys/secret.ts";
 import { keys, timeToLive } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { perMinute } from "../../shared/contract/limits.ts";
-import { signedIn } from "../dashboard/signed-in.ts";
+import { browserWith, createSession, signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import { createChannel } from "../service/alert-channels.ts";
 import { createClient, type Reply } from "../service/client.ts";
@@ -72,15 +71,55 @@ test("of an API key 100 requests a minute pass from all addresses; others still 
     expect((await by(other.key)).status).toBe(200);
   }));
 
-test("a session has no limit of its own: what it asks of the dashboard does not count", () =>
-  inOneWindow(60, async () => {
-    const { cookie } = await signedIn((await createOrganization()).id);
-    await presetCount(`SESSION#${hashOf(cookie.slice("session=".length))}`, perMinute.session, 60);
-    const clients = times(2, () => createClient({ cookie }));
-    for (const { address } of clients) await presetCount(subjects.address(address), 90, 60);
-    const replies = await Promise.all(clients.flatMap((api) => times(10, () => api.get("/alert-configs"))));
-    expect(countStatuses(replies)).toEqual({ 200: 20 });
-  }));
+describe("a user", () => {
+  test("has 100 requests a minute to an endpoint, with all sessions and addresses", () =>
+    inOneWindow(60, async () => {
+      const { id: org } = await createOrganization();
+      const user = await signedIn(org);
+      const other = await signedIn(org, { role: "member" });
+      await presetCount(subjects.user(org, user.userId), 92, 60, "GET /v1/alert-configs");
+      const sessions = [user, await createSession(org, { id: user.userId, email: user.email })];
+      const replies = await Promise.all(
+        sessions.flatMap(({ cookie }) => times(6, () => createClient({ cookie }).get("/alert-configs"))),
+      );
+      expect(countStatuses(replies)).toEqual({ 200: 8, 429: 4 });
+      expectLimited(replies, /by this user/, 60);
+      expect((await user.v1.get("/emails")).status).toBe(200);
+      expect((await other.v1.get("/alert-configs")).status).toBe(200);
+    }));
+
+  test("has 300 requests a minute in all, in both parts of the API", () =>
+    inOneWindow(60, async () => {
+      const { id: org } = await createOrganization();
+      const user = await signedIn(org);
+      const another = await createSession(org, { id: user.userId, email: user.email });
+      await presetCount(subjects.user(org, user.userId), 296, 60);
+      const replies = await Promise.all([
+        ...times(3, () => user.v1.get("/emails")),
+        ...times(3, () => another.dashboard.get("/teams")),
+      ]);
+      expect(countStatuses(replies)).toEqual({ 200: 4, 429: 2 });
+      expectLimited([await another.v1.get("/scans")], /by this user/, 60);
+      expectLimited([await user.dashboard.get("/nothing")], /by this user/, 60);
+    }));
+
+  test("loses nothing by sessions that somebody makes up, or that have ended", () =>
+    inOneWindow(60, async () => {
+      const { id: org } = await createOrganization();
+      const user = await signedIn(org);
+      const ended = await createSession(org, { id: user.userId, email: user.email });
+      await ended.dashboard.delete("/session");
+      const [, secret = ""] = user.cookie.split("=");
+      const forged = secret.slice(0, -1) + (secret.endsWith("0") ? "1" : "0");
+      await presetCount(subjects.user(org, user.userId), 290, 60);
+      const attempts = [ended.cookie, `session=${forged}`].flatMap((cookie) => {
+        const { dashboard, v1 } = browserWith(cookie);
+        return times(10, (index) => (index % 2 === 0 ? dashboard.get("/session") : v1.get("/emails")));
+      });
+      expect(countStatuses(await Promise.all(attempts))).toEqual({ 401: 20 });
+      expect((await user.dashboard.get("/session")).status).toBe(200);
+    }));
+});
 
 // access.test.ts has the other limits of an organization, order.test.ts that wrong input does not count.
 describe("an organization", () => {
@@ -194,11 +233,18 @@ describe("the headers RateLimit and RateLimit-Policy", () => {
       }
     }));
 
-  test("tell what is left of a session's minute in the dashboard's part", () =>
+  test("tell what is left of a user's minute, in all and of the endpoint", () =>
     inOneWindow(60, async () => {
-      const { dashboard } = await signedIn((await createOrganization()).id);
+      const { dashboard, v1 } = await signedIn((await createOrganization()).id);
+      const left = (q: number, used: number) => ({ q, w: 60, r: q - used, t: expect.any(Number) });
       expect(limitsIn(await dashboard.get("/session"))).toEqual({
-        session: { q: 300, w: 60, r: 299, t: expect.any(Number) },
+        user: left(300, 1),
+        endpoint: left(50, 1),
+      });
+      expect(limitsIn(await v1.get("/emails"))).toEqual({
+        address: left(100, 1),
+        user: left(300, 2),
+        endpoint: left(100, 1),
       });
     }));
 });

@@ -4,10 +4,12 @@ import { describe, expect, test } from "vitest";
 import { everyRoute } from "../../functions/parts.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
 import { readOptions } from "../../lib/options.ts";
+import { throttlesOf } from "../../lib/throttle.ts";
+import { webAclLimit } from "../../lib/web-acl.ts";
 import { decide, type Statement } from "../../local/iam/policy.ts";
 import type { Assembly } from "../../local/template/assembly.ts";
 import { retryDelaySeconds } from "../../shared/aws/queue/consume.ts";
-import { perMinute } from "../../shared/contract/limits.ts";
+import { perMinute, perMinuteOfEndpoint } from "../../shared/contract/limits.ts";
 import { messages } from "../../shared/contract/messages.ts";
 import {
   documentOf,
@@ -551,27 +553,44 @@ describe("REST API", () => {
     const nameOf = ({ HttpMethod, ResourcePath }: Setting) =>
       `${HttpMethod} ${ResourcePath.slice(1).replaceAll("~1", "/")}`;
     expect(named.map(nameOf).sort()).toEqual(declared.sort());
-    for (const setting of named) {
-      const isOfPage = nameOf(setting).startsWith("GET /app");
-      const limits = isOfPage ? [2.5, 2000] : [5, 200];
-      expect([setting.ThrottlingRateLimit, setting.ThrottlingBurstLimit]).toEqual(limits);
-      // Whoever may make so many requests a minute may make them at once.
-      expect(setting.ThrottlingBurstLimit).toBeGreaterThanOrEqual(perMinute.address);
-    }
-    const [ofStaging, firstOfStaging] = throttle(staging);
-    expect(ofStaging).toMatchObject({ ThrottlingRateLimit: 8, ThrottlingBurstLimit: 400 });
-    expect(firstOfStaging).toMatchObject({ ThrottlingRateLimit: 200, ThrottlingBurstLimit: 400 });
+    const limitsOf = (part: string) =>
+      named
+        .filter((setting) => nameOf(setting).includes(` /${part}`))
+        .map(({ ThrottlingRateLimit, ThrottlingBurstLimit }) => [ThrottlingRateLimit, ThrottlingBurstLimit]);
+    expect(new Set(limitsOf("v1").map(String))).toEqual(new Set(["9,500"]));
+    expect(new Set(limitsOf("dashboard").map(String))).toEqual(new Set(["4.5,500"]));
+    expect(new Set(limitsOf("app").map(String))).toEqual(new Set(["2.25,2000"]));
+    const [ofStaging, ...namedOfStaging] = throttle(staging);
+    expect(ofStaging).toMatchObject({ ThrottlingRateLimit: 200 / 45, ThrottlingBurstLimit: 500 });
+    expect(Math.max(...namedOfStaging.map((each) => Number(each.ThrottlingRateLimit)))).toBe(200);
   });
 
-  test("with a web ACL an address is blocked that asks far more than its limit", () => {
+  test.each([
+    ["v1", perMinute.key],
+    ["v1", perMinuteOfEndpoint.v1],
+    ["dashboard", perMinuteOfEndpoint.dashboard],
+  ] as const)("in %s %i requests a minute are at most a fifth of an endpoint's", (part, quota) => {
+    const { ratePerSecond, burst } = throttlesOf(readOptions(() => undefined).requestsPerSecond)[part];
+    expect(quota).toBeLessThanOrEqual((ratePerSecond * 60) / 5);
+    // Whoever may make so many requests a minute may make them at once.
+    expect(quota).toBeLessThanOrEqual(burst / 5);
+  });
+
+  test("with a web ACL an address is blocked before it uses up any endpoint", () => {
     expect(production.ofType("AWS::WAFv2::WebACL")).toEqual([]);
-    const rate = { AggregateKeyType: "IP", EvaluationWindowSec: 300, Limit: 5 * 5 * perMinute.address };
+    const limit = 0.9 * 100 * 300;
+    const rate = { AggregateKeyType: "IP", EvaluationWindowSec: 300, Limit: limit };
     expect(propertiesOf(staging, "AWS::WAFv2::WebACL")).toMatchObject([
       {
         DefaultAction: { Allow: {} },
         Rules: [{ Action: { Block: {} }, Statement: { RateBasedStatement: rate } }],
       },
     ]);
+    const { requestsPerSecond } = readOptions(() => undefined);
+    const leastOfEndpoint = 300 * throttlesOf(requestsPerSecond).dashboard.ratePerSecond;
+    expect(webAclLimit(throttlesOf(requestsPerSecond).dashboard)).toBeLessThan(leastOfEndpoint);
+    // A key's 100 requests a minute pass.
+    expect(webAclLimit(throttlesOf(requestsPerSecond).dashboard)).toBeGreaterThan(5 * perMinute.key);
     expect(propertiesOf(staging, "AWS::WAFv2::WebACLAssociation")).toMatchObject([
       { ResourceArn: expect.stringMatching(/::\/restapis\/local\/stages\/api$/) },
     ]);
@@ -625,8 +644,8 @@ describe("options", () => {
   test.each([
     [{ hibpContact: "Ada (a)" }, 'hibpContact must be an e-mail address or an https url, not "Ada (a)"'],
     [{ alarms: "some" }, 'alarms must be all or minimal, not "some"'],
-    [{ requestsPerSecond: "1e3" }, 'requestsPerSecond must be a whole number from 1 to 10000, not "1e3"'],
-    [{ requestsPerSecond: 10_001 }, 'requestsPerSecond must be a whole number from 1 to 10000, not "10001"'],
+    [{ requestsPerSecond: "1e3" }, 'requestsPerSecond must be a whole number from 9 to 10000, not "1e3"'],
+    [{ requestsPerSecond: 10_001 }, 'requestsPerSecond must be a whole number from 9 to 10000, not "10001"'],
     [{ webAcl: "yes" }, 'webAcl must be true or false, not "yes"'],
     [{ oidcName: "Okta" }, "oidcName needs oidcIssuer too"],
     [{ oidcIssuer: "http://acme.okta.com", oidcClientId: "a" }, "oidcIssuer must be an https url"],

@@ -20,8 +20,26 @@ type Identified = { caller?: Caller; valid?: { principal: Principal; touch: () =
 const nobody: Identified = {};
 
 /**
- * Decides who a request of /api/v1 is from. The order of checks is: address limit, authentication, key limit,
- * origin. One parallel trip to the table reads the rows and counts the request. Refusals say whose
+ * The hashes of credentials that this instance has found valid. Their requests are counted while their rows are read, those of others
+ * afterwards: whoever makes credentials up uses up nobody's limit, and causes one write less.
+ */
+const known = new Set<string>();
+const maximumKnown = 5_000;
+
+const noteValidity = ({ hash }: Given, isValid: boolean): void => {
+  if (known.size >= maximumKnown) known.clear();
+  if (isValid) known.add(hash);
+  else known.delete(hash);
+};
+
+const userRequest = (
+  { organizationId, userId }: Given & { kind: "session" },
+  { httpMethod, resource }: APIGatewayRequestAuthorizerEvent,
+): limits.UserRequest => ({ organizationId, userId, method: httpMethod, resource });
+
+/**
+ * Decides who a request of /api/v1 is from. The order of checks is: address limit, authentication, limit of the key or user,
+ * origin. One parallel trip to the table reads the rows and counts the request of a known credential. Refusals say whose
  * credential it was. Whether a lapsed organization is answered is the endpoint's decision.
  */
 export const authenticate = async (
@@ -33,38 +51,58 @@ export const authenticate = async (
   const refusedSeconds = limits.secondsRefused("ADDRESS", address, now);
   if (refusedSeconds > 0) return refuse(credential, {}, "addressLimit", refusedSeconds);
 
-  const keyHash = credential !== "none" && credential.kind === "key" ? credential.hash : undefined;
-  const [ofAddress, ofKey, identified] = await Promise.all([
+  const isKnown = credential !== "none" && known.has(credential.hash);
+  const [ofAddress, counted, identified] = await Promise.all([
     limits.countMinute("ADDRESS", address, now),
-    keyHash === undefined ? undefined : limits.countMinute("KEY", keyHash, now),
+    isKnown ? countCaller(credential, event, now) : undefined,
     credential === "none" ? nobody : identify(credential, now),
   ]);
+  const { valid } = identified;
+  if (credential !== "none") noteValidity(credential, valid !== undefined);
 
   if (ofAddress.refusedSeconds > 0) {
     // The key's limit must not count this request. If this write fails, the key has one request less this
     // minute.
-    if (keyHash !== undefined && ofKey?.refusedSeconds === 0)
-      await limits.uncountKey(keyHash, now).catch(() => {});
+    if (credential !== "none" && counted?.key?.refusedSeconds === 0)
+      await limits.uncountKey(credential.hash, now).catch(() => {});
     return refuse(credential, identified, "addressLimit", ofAddress.refusedSeconds);
   }
-  const { valid } = identified;
   if (credential === "none" || valid === undefined) return refuse(credential, identified, "unauthenticated");
-  // Requests at the same time that their address's limit refuses are counted for the key until they are uncounted.
-  const recounted =
-    keyHash !== undefined && ofKey !== undefined && ofKey.refusedSeconds > 0
-      ? await limits.recountKey(keyHash, now, ofKey)
-      : ofKey;
-  if (recounted !== undefined && recounted.refusedSeconds > 0)
-    return refuse(credential, identified, "keyLimit", recounted.refusedSeconds);
+  const caller = await recounted(credential, counted ?? (await countCaller(credential, event, now)), now);
+  const seconds = secondsOf(caller);
+  if (seconds > 0)
+    return refuse(credential, identified, credential.kind === "key" ? "keyLimit" : "userLimit", seconds);
   if (credential.kind === "session" && !isOwnOrigin(event))
     return refuse(credential, identified, "foreignOrigin");
   await valid.touch();
-  return { ...valid.principal, limits: { address: ofAddress, ...(recounted && { key: recounted }) } };
+  return { ...valid.principal, limits: { address: ofAddress, ...caller } };
 };
+
+type CallerLimits = Pick<NonNullable<Principal["limits"]>, "key" | "user" | "endpoint">;
+
+const countCaller = async (
+  credential: Given,
+  event: APIGatewayRequestAuthorizerEvent,
+  now: Date,
+): Promise<CallerLimits> =>
+  credential.kind === "key"
+    ? { key: await limits.countMinute("KEY", credential.hash, now) }
+    : limits.countUser(userRequest(credential, event), "v1", now);
+
+/** Requests at the same time that their address's limit refuses are counted for the key until they are uncounted. */
+const recounted = async ({ hash }: Given, caller: CallerLimits, now: Date): Promise<CallerLimits> => {
+  const { key } = caller;
+  return key === undefined || key.refusedSeconds === 0
+    ? caller
+    : { key: await limits.recountKey(hash, now, key) };
+};
+
+const secondsOf = (caller: CallerLimits): number =>
+  Math.max(...Object.values(caller).map(({ refusedSeconds }) => refusedSeconds));
 
 /**
  * Decides who a request of /api/dashboard is from, in the same order of checks. Requests with a valid session
- * count by session, all others by address, in counters of their own.
+ * count by user, all others by address, in counters of their own.
  */
 export const authenticateDashboard = async (
   event: APIGatewayRequestAuthorizerEvent,
@@ -78,27 +116,28 @@ export const authenticateDashboard = async (
     return refuse(credential, key, key.valid === undefined ? "unauthenticated" : "sessionRequired");
   }
 
-  const refusedSeconds = limits.secondsRefused("SESSION", credential.hash, now);
-  if (refusedSeconds > 0) return refuse(credential, {}, "sessionLimit", refusedSeconds);
-  // An address over its limit may only guess: cookies that it makes up are read, but not counted.
-  const isGuess = limits.secondsRefused("DASHBOARD", sourceAddress(event), now) > 0;
+  const request = userRequest(credential, event);
+  const isKnown = known.has(credential.hash);
+  const refusedSeconds = isKnown ? limits.secondsUserRefused(request, now) : 0;
+  if (refusedSeconds > 0) return refuse(credential, {}, "userLimit", refusedSeconds);
   const [counted, identified] = await Promise.all([
-    isGuess ? undefined : limits.countMinute("SESSION", credential.hash, now),
+    isKnown ? limits.countUser(request, "dashboard", now) : undefined,
     identify(credential, now),
   ]);
   const { valid } = identified;
+  noteValidity(credential, valid !== undefined);
   if (valid === undefined) {
     const addressSeconds = await countAddress(event, now);
     return addressSeconds > 0
       ? refuse(credential, identified, "addressLimit", addressSeconds)
       : refuse(credential, identified, "unauthenticated");
   }
-  const session = counted ?? (await limits.countMinute("SESSION", credential.hash, now));
-  if (session.refusedSeconds > 0)
-    return refuse(credential, identified, "sessionLimit", session.refusedSeconds);
+  const user = counted ?? (await limits.countUser(request, "dashboard", now));
+  const seconds = secondsOf(user);
+  if (seconds > 0) return refuse(credential, identified, "userLimit", seconds);
   if (!isOwnOrigin(event)) return refuse(credential, identified, "foreignOrigin");
   await valid.touch();
-  return { ...valid.principal, limits: { session } };
+  return { ...valid.principal, limits: user };
 };
 
 /**

@@ -1,11 +1,12 @@
 import { setTimeout } from "node:timers/promises";
-import { condition } from "../../aws/table/condition.ts";
+import { allOf, type Condition, condition } from "../../aws/table/condition.ts";
 import { keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import {
   type OrganizationLimit,
   organizationLimits,
   perMinute,
+  perMinuteOfEndpoint,
   signInLinksPerHour,
 } from "../../contract/limits.ts";
 
@@ -18,25 +19,42 @@ const windowAt = (now: Date, seconds: 60 | 3600): Window => {
 };
 
 /**
- * Counts one request against the current window unless it is beyond the limit, atomically, so that exactly `limit` concurrent requests
- * pass. Costs one write unit.
+ * Counts one request in attributes of the current window's row unless one of them is at its limit, atomically, so that exactly `limit`
+ * concurrent requests pass. Costs one write unit.
  */
-const count = async (subject: string, limit: number, seconds: 60 | 3600, now: Date): Promise<Counted> => {
+const count = async <Name extends string>(
+  subject: string,
+  limits: Record<Name, number>,
+  seconds: 60 | 3600,
+  now: Date,
+): Promise<Record<Name, Counted>> => {
   const window = windowAt(now, seconds);
-  const counting = table.update<{ requests: number }>(keys.limit(subject, window.name), {
-    add: { requests: 1 },
+  const names = Object.keys(limits) as Name[];
+  const isFree = (name: Name, index: number): Condition => ({
+    ...condition(`attribute_not_exists(#a${index}) OR #a${index} < :limit${index}`, {
+      [`limit${index}`]: limits[name],
+    }),
+    names: { [`a${index}`]: name },
+  });
+  const counting = table.update(keys.limit(subject, window.name), {
+    add: Object.fromEntries(names.map((name) => [name, 1])),
     setOnce: { [timeToLive]: window.endsAt + seconds },
-    if: condition("attribute_not_exists(#requests) OR #requests < :limit", { limit }),
+    if: allOf(...names.map(isFree)),
   });
   const counted = await table.attempt(counting);
+  const row = counted.written ? counted.value : counted.failed[0]?.item;
   const windowSeconds = secondsLeft(window, now);
-  return counted.written
-    ? { remaining: limit - counted.value.requests, windowSeconds, refusedSeconds: 0 }
-    : { remaining: 0, windowSeconds, refusedSeconds: windowSeconds };
+  const countedOf = (name: Name): Counted => {
+    const remaining = Math.max(0, limits[name] - Number(row?.[name] ?? 0));
+    const isRefused = !counted.written && remaining === 0;
+    return { limit: limits[name], remaining, windowSeconds, refusedSeconds: isRefused ? windowSeconds : 0 };
+  };
+  return Object.fromEntries(names.map((name) => [name, countedOf(name)])) as Record<Name, Counted>;
 };
 
 /** A request that was counted. `remaining`: how many more pass in the window. */
 export type Counted = {
+  limit: number;
   remaining: number;
   /** Until the window ends, at least 1. */
   windowSeconds: number;
@@ -47,8 +65,8 @@ export type Counted = {
 const secondsLeft = ({ endsAt }: Window, now: Date): number =>
   Math.max(1, Math.ceil(endsAt - now.getTime() / 1000));
 
-/** What requests of a minute are counted by: a source address in /api/v1 or in the dashboard's part, or the hash of a key or session. */
-type Counter = "ADDRESS" | "DASHBOARD" | "KEY" | "SESSION";
+/** What requests of a minute are counted by: a source address in /api/v1 or in the dashboard's part, or the hash of a key. */
+type Counter = "ADDRESS" | "DASHBOARD" | "KEY";
 
 const subjectOf = (counter: Counter, name: string): string => `${counter}#${name}`;
 
@@ -56,15 +74,44 @@ const limits: Record<Counter, number> = {
   ADDRESS: perMinute.address,
   DASHBOARD: perMinute.address,
   KEY: perMinute.key,
-  SESSION: perMinute.session,
 };
 
-/** Counts a request of a source address, or of the key or session with this hash. */
+/** Counts a request of a source address, or of the key with this hash. */
 export const countMinute = async (counter: Counter, name: string, now: Date): Promise<Counted> => {
   const subject = subjectOf(counter, name);
-  const counted = await count(subject, limits[counter], 60, now);
-  if (counted.refusedSeconds > 0 && counter !== "KEY") rememberRefused(subject, windowAt(now, 60));
-  return counted;
+  const { requests } = await count(subject, { requests: limits[counter] }, 60, now);
+  if (requests.refusedSeconds > 0 && counter !== "KEY") rememberRefused(subject, windowAt(now, 60));
+  return requests;
+};
+
+/** A user as a session names them, and the endpoint that they ask: its method and its path as API Gateway declares it. */
+export type UserRequest = { organizationId: number; userId: number; method: string; resource: string };
+
+const subjectsOf = ({ organizationId, userId, method, resource }: UserRequest) => {
+  const all = `USER#${organizationId}#${userId}`;
+  const endpoint = `${method} ${resource}`;
+  return { all, endpoint, ofEndpoint: `${all}#${endpoint}` };
+};
+
+/** Counts a request of a user, whichever session it comes with: among all, and among those to its endpoint. */
+export const countUser = async (
+  request: UserRequest,
+  part: keyof typeof perMinuteOfEndpoint,
+  now: Date,
+): Promise<{ user: Counted; endpoint: Counted }> => {
+  const { all, endpoint, ofEndpoint } = subjectsOf(request);
+  const most = { requests: perMinute.user, [endpoint]: perMinuteOfEndpoint[part] };
+  const counted = await count(all, most, 60, now);
+  const [user, ofOne] = [counted.requests, counted[endpoint]] as [Counted, Counted];
+  if (user.refusedSeconds > 0) rememberRefused(all, windowAt(now, 60));
+  if (ofOne.refusedSeconds > 0) rememberRefused(ofEndpoint, windowAt(now, 60));
+  return { user, endpoint: ofOne };
+};
+
+/** As `secondsRefused`, of a user's request. */
+export const secondsUserRefused = (request: UserRequest, now: Date): number => {
+  const { all, ofEndpoint } = subjectsOf(request);
+  return Math.max(secondsRefusedOf(all, now), secondsRefusedOf(ofEndpoint, now));
 };
 
 /**
@@ -79,15 +126,17 @@ const rememberRefused = (subject: string, { name }: Window): void => {
   if (refused.subjects.size < maximumRefused) refused.subjects.add(subject);
 };
 
+const secondsRefusedOf = (subject: string, now: Date): number => {
+  const window = windowAt(now, 60);
+  return refused.window === window.name && refused.subjects.has(subject) ? secondsLeft(window, now) : 0;
+};
+
 /**
  * The seconds until the window ends if this instance knows the subject to be over its limit, otherwise 0.
  * Does not access the table, so that a flood of refused requests writes nothing.
  */
-export const secondsRefused = (counter: Counter, name: string, now: Date): number => {
-  const window = windowAt(now, 60);
-  const isRefused = refused.window === window.name && refused.subjects.has(subjectOf(counter, name));
-  return isRefused ? secondsLeft(window, now) : 0;
-};
+export const secondsRefused = (counter: Counter, name: string, now: Date): number =>
+  secondsRefusedOf(subjectOf(counter, name), now);
 
 /** In milliseconds. Together they outlast the writes of `uncountKey` that requests at the same time make. */
 const recountPauses = [50, 100, 200];
@@ -115,12 +164,15 @@ export const uncountKey = async (hash: string, now: Date): Promise<void> => {
   await table.update(keys.limit(subjectOf("KEY", hash), windowAt(now, 60).name), { add: { requests: -1 } });
 };
 
+const countHour = async (subject: string, limit: number, now: Date): Promise<Counted> =>
+  (await count(subject, { requests: limit }, 3600, now)).requests;
+
 /** Counts a request against an hourly budget of the organization. */
 export const countOrganization = (org: number, limit: OrganizationLimit, now: Date): Promise<Counted> =>
-  count(`ORG#${org}#${limit}`, organizationLimits[limit], 3600, now);
+  countHour(`ORG#${org}#${limit}`, organizationLimits[limit], now);
 
 /**
  * Counts a sign-in link that is asked for with an e-mail address, whether or not somebody has it.
  */
 export const countSignInLink = (email: string, now: Date): Promise<Counted> =>
-  count(`SIGN-IN#${email}`, signInLinksPerHour, 3600, now);
+  countHour(`SIGN-IN#${email}`, signInLinksPerHour, now);

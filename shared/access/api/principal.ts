@@ -1,6 +1,5 @@
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { Refusal, type RefusalName, refusals } from "../../contract/errors.ts";
-import { perMinute } from "../../contract/limits.ts";
 import type { Actor } from "../activity/actor.ts";
 import type { Role } from "../organizations/organization-schema.ts";
 import type { Counted } from "./limits.ts";
@@ -12,7 +11,7 @@ export type Principal = {
   session?: { id: number; hash: string; role: Role };
   lapsed?: RefusalName;
   /** The limits of a minute that the request was counted against. */
-  limits?: { [Name in "address" | "key" | "session"]?: Counted };
+  limits?: { [Name in "address" | "key" | "user" | "endpoint"]?: Counted };
 };
 
 /** Whose credential a request brought, for logs: also of one that has ended or may not do what it asked for. */
@@ -51,7 +50,7 @@ export const rateLimitHeaders = (decision: Decision | undefined): Record<string,
   const all = Object.entries(limits) as [keyof typeof limits, Counted][];
   if (all.length === 0) return {};
   return {
-    "RateLimit-Policy": all.map(([name]) => `"${name}";q=${perMinute[name]};w=60`).join(", "),
+    "RateLimit-Policy": all.map(([name, { limit }]) => `"${name}";q=${limit};w=60`).join(", "),
     RateLimit: all
       .map(([name, { remaining, windowSeconds }]) => `"${name}";r=${remaining};t=${windowSeconds}`)
       .join(", "),

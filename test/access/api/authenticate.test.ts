@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import { authenticate } from "../../../shared/access/api/authenticate.ts";
 import * as apiKeys from "../../../shared/access/keys/api-key.ts";
-import { hashOf } from "../../../shared/access/keys/secret.ts";
+import { hashOf, mintApiKey, mintSession } from "../../../shared/access/keys/secret.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
 import { recordCapacity, useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
@@ -82,9 +82,27 @@ test("a key with a wrong checksum is counted for its address and never read", as
   expect(capacity.take().readUnits).toBe(2);
 });
 
+test("keys and cookies that somebody makes up cost one write, and count for nobody", async () => {
+  const capacity = recordCapacity();
+  const { id: user } = await createUser(org, "grace@acme.example");
+  const madeUp = [
+    { authorization: `Bearer ${mintApiKey(org)}` },
+    { cookie: `__Host-session=${mintSession(org, user)}` },
+  ];
+  for (const headers of madeUp) {
+    capacity.take();
+    expect(await authenticateBy("https", headers)).toMatchObject({ refusal: "unauthenticated" });
+    expect(capacity.take().writeUnits).toBe(1);
+  }
+});
+
 test("a request that the address's limit refuses takes no place under the key's limit", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01T00:00:30Z") });
   const { key } = await apiKeys.create(org, "Burst", administrator);
+  const request = () => authenticateBy("https", { authorization: `Bearer ${key}` });
+  // From now on its requests are counted while the key is read.
+  await request();
+  vi.setSystemTime(new Date("2030-01-01T00:01:30Z"));
   for (const subject of [subjects.address(address), subjects.key(hashOf(key))])
     await presetCount(subject, 99, 60);
   // The first request is counted first for the address, and last for the key.
@@ -101,7 +119,6 @@ test("a request that the address's limit refuses takes no place under the key's 
     return next(sent).finally(() => waits || resolve());
   });
   onTestFinished(stop);
-  const request = () => authenticateBy("https", { authorization: `Bearer ${key}` });
   const [first, second] = await Promise.all([request(), request()]);
   vi.useRealTimers();
   expect(first).toMatchObject({ organizationId: org });
