@@ -51,7 +51,8 @@ export async function call<Name extends RouteName>(
     const answer = await read(response, signal);
     if (response.ok) return answer as Reply<Name>;
     const failure = failureOf(response, answer);
-    if (failure.status === 401 && whenSignedOut !== "fail") {
+    // With a code it is about something else than the session, such as a passkey.
+    if (failure.status === 401 && failure.code === undefined && whenSignedOut !== "fail") {
       noteSignedOut();
       await signedIn(signal);
       continue;

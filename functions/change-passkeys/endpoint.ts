@@ -12,6 +12,7 @@ export const changePasskeys = defineEndpoint({
     z.object({ action: z.literal("add"), answer: newPasskey }).check(z.meta({ id: "PasskeyAdd" })),
     z.object({ action: z.literal("remove"), id: passkeyId }).check(z.meta({ id: "PasskeyRemove" })),
   ]),
+  malformed: { answer: "passkeyRefused" },
   reply: z.object({ success: z.boolean(), options: z.optional(passkeyOptions) }),
   refusals: ["passkeyLimitReached", "passkeyRefused", "attemptUnknown", "passkeyUnknown", "providerRequired"],
   uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails"],

@@ -8,6 +8,7 @@ export const confirmRecipient = defineEndpoint({
     "Confirms an address that was asked to confirm; one that had unsubscribed receives alerts again.",
   access: "anyone",
   path: z.object({ token: recipientToken }),
+  malformed: { token: "recipientLinkInvalid" },
   refusals: ["recipientLinkInvalid"],
   uses: ["table:recipients"],
 });

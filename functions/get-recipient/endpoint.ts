@@ -7,6 +7,7 @@ export const getRecipient = defineEndpoint({
   description: "The token is what follows `#` in the link at the end of each alert by e-mail.",
   access: "anyone",
   path: z.object({ token: recipientToken }),
+  malformed: { token: "recipientLinkInvalid" },
   reply: recipientView,
   refusals: ["recipientLinkInvalid"],
   uses: ["table:read"],

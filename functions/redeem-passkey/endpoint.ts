@@ -12,6 +12,7 @@ export const redeemPasskey = defineEndpoint({
   body: z.object({ answer: z.optional(passkeyAnswer) }),
   status: 201,
   reply: z.object({ user: sessionUser, organization: z.object({ id: idField, name: z.string() }) }),
+  malformed: { answer: "passkeyRefused" },
   instead: { status: 200, when: "Without `answer`", reply: z.object({ options: passkeyOptions }) },
   refusals: ["passkeyUnknown", "passkeyRefused", "attemptUnknown", "providerRequired"],
   cookie: "set",

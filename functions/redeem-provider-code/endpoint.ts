@@ -17,6 +17,7 @@ export const redeemProviderCode = defineEndpoint({
       }),
     ),
   }),
+  malformed: { answer: "providerMalformed" },
   status: 201,
   reply: z.object({ user: sessionUser, organization: z.object({ id: idField, name: z.string() }) }),
   refusals: [

@@ -14,6 +14,7 @@ export const redeemSignInLink = defineEndpoint({
       .optional(idField)
       .check(z.meta({ description: "Needed when the address is a user of several organizations" })),
   }),
+  malformed: { token: "invalidLink" },
   status: 201,
   reply: z.object({ user: sessionUser, organization: z.object({ id: idField, name: z.string() }) }),
   refusals: ["invalidLink", "chooseOrganization"],

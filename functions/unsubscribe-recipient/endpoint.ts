@@ -8,6 +8,7 @@ export const unsubscribeRecipient = defineEndpoint({
     "Also what mail programs post to when their user unsubscribes with one click (RFC 8058), so the body is not read and may be of any type. It concerns every channel of the organization.",
   access: "anyone",
   path: z.object({ token: recipientToken }),
+  malformed: { token: "recipientLinkInvalid" },
   refusals: ["recipientLinkInvalid"],
   uses: ["table:recipients"],
 });

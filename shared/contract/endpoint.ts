@@ -81,6 +81,8 @@ export type Endpoint = {
   reply: z.ZodMiniObject;
   /** Another form of success, which the handler chooses by returning `new Instead(body)` (api/serve.ts). */
   instead?: { status: 200 | 202; when: string; reply: z.ZodMiniObject };
+  /** What refuses fields that no person has typed, such as what a link or a device holds. Others: `invalidInput`, which names the field. */
+  malformed?: Readonly<Record<string, RefusalName>>;
   /** Refusals besides those of every endpoint (input, authentication, limits, billing). Default: none. */
   refusals: readonly RefusalName[];
   /** The hourly budget of the organization that each request with valid input counts against. */

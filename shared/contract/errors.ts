@@ -64,7 +64,8 @@ export const refusals = {
   },
   passkeyRefused: {
     status: 401,
-    error: "The passkey's answer is not valid here: start again, on the page of this service",
+    error:
+      "The passkey's answer is not valid here: start again on the page of this service, or go another way",
     code: "passkey_refused",
   },
   trialExpired: { status: 402, error: "The trial has expired: subscribe to go on", reason: "trial_expired" },
@@ -251,14 +252,19 @@ export class Refusal extends Error {
   readonly details: Record<string, unknown>;
 
   /**
-   * `error` replaces the sentence of `refusals`; `details` are further fields of the reply. Clients see both, so
-   * that they must not hold a secret.
+   * `error` replaces the sentence of `refusals`; `details` are further fields of the reply. Clients see both, and the log has `cause`,
+   * so that none may hold a secret.
    */
   constructor(
     refusal: RefusalName,
-    options: { error?: string; headers?: Record<string, string>; details?: Record<string, unknown> } = {},
+    options: {
+      error?: string;
+      headers?: Record<string, string>;
+      details?: Record<string, unknown>;
+      cause?: string;
+    } = {},
   ) {
-    super(options.error ?? refusals[refusal].error);
+    super(options.error ?? refusals[refusal].error, { cause: options.cause });
     this.refusal = refusal;
     this.headers = options.headers ?? {};
     this.details = options.details ?? {};

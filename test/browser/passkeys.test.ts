@@ -1,10 +1,29 @@
-import type { CDPSession, Page } from "playwright-core";
+import type { CDPSession, Page, Route } from "playwright-core";
 import { describe, expect, inject, test } from "vitest";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
 import { createOrganization } from "../service/organization.ts";
 import { attachDevice } from "./authenticator.ts";
 import { axe, problems } from "./axe.ts";
 import { press } from "./keyboard.ts";
-import { createUser, go, isLoaded, linkFor, urlOf, useBrowser, type Visit, visit } from "./visit.ts";
+import {
+  managers,
+  unreadable,
+  withEmptyUserHandle,
+  withoutSignature,
+  withoutUserHandle,
+} from "./password-manager.ts";
+import {
+  createUser,
+  go,
+  isLoaded,
+  linkFor,
+  type User,
+  urlOf,
+  useBrowser,
+  type Visit,
+  visit,
+} from "./visit.ts";
 
 useBrowser();
 
@@ -25,13 +44,13 @@ const attachAuthenticator = async (
   return attachDevice(page);
 };
 
-const signInAtName = async (): Promise<Visit & { email: string }> => {
+const signInAtName = async (): Promise<Visit & User> => {
   const user = await createUser((await createOrganization({ name: "Acme Passkeys" })).id);
   const opened = await visit([axe], named(inject("apiUrl")));
   await opened.page.goto(named(await linkFor(user)));
   await opened.page.getByRole("button", { name: "Sign in", exact: true }).click();
   await go(opened.page, "E-mails");
-  return { ...opened, email: user.email };
+  return { ...opened, ...user };
 };
 
 const openSessions = async (page: Page): Promise<void> => {
@@ -39,6 +58,12 @@ const openSessions = async (page: Page): Promise<void> => {
   await page.getByRole("heading", { name: "Passkeys" }).waitFor();
   await isLoaded(page);
 };
+/** The challenge that an answer to it has signed. */
+const challengeIn = (route: Route): string => {
+  const { clientDataJSON } = route.request().postDataJSON().answer.response;
+  return JSON.parse(Buffer.from(clientDataJSON, "base64url").toString()).challenge;
+};
+
 const passkeyButton = { name: "Sign in with a passkey" };
 
 describe("a passkey", () => {
@@ -128,6 +153,158 @@ describe("a passkey", () => {
     await page.getByRole("button", passkeyButton).click();
     await page.getByRole("alert").getByText("The browser gave no passkey").waitFor();
     await page.getByRole("textbox", { name: "E-mail address" }).waitFor();
+  });
+});
+
+/** Somebody at the sessions, with a device, in a browser with an extension. */
+const signInWith = async (extension: string) => {
+  const opened = await signInAtName();
+  const device = await attachAuthenticator(opened.page);
+  await opened.page.addInitScript(extension);
+  await openSessions(opened.page);
+  return { ...opened, ...device };
+};
+
+const add = (page: Page): Promise<void> => page.getByRole("button", { name: "Add passkey" }).click();
+
+const signOut = async ({ page, watch }: Visit): Promise<void> => {
+  watch.expect("401 /api/dashboard/sessions", "401 /api/dashboard/sign-in");
+  await page.getByRole("button", { name: "Sign out", exact: true }).click();
+  await page.getByRole("button", passkeyButton).waitFor();
+};
+
+describe("a password manager", () => {
+  test.each(Object.entries(managers))("%s adds a passkey and signs in", async (_, extension) => {
+    const opened = await signInWith(extension);
+    const { page, email } = opened;
+    await add(page);
+    await page.getByText("The passkey was added.").waitFor();
+    await signOut(opened);
+    await page.getByRole("button", passkeyButton).click();
+    await page.getByText(`Signed in as ${email} to Acme Passkeys.`).waitFor();
+  });
+
+  test.each([
+    [
+      "leaves out whose it is",
+      withoutUserHandle,
+      "This passkey does not say whose it is: sign in another way",
+    ],
+    [
+      "says it is nobody's",
+      withEmptyUserHandle,
+      "This passkey does not say whose it is: sign in another way",
+    ],
+    ["leaves out the signature", withoutSignature, "The passkey's answer is not valid here: start again"],
+  ])("that %s is told so, beside the other ways in", async (_, extension, sentence) => {
+    const opened = await signInWith(extension);
+    const { page } = opened;
+    await add(page);
+    await page.getByText("The passkey was added.").waitFor();
+    await signOut(opened);
+    await page.getByRole("button", passkeyButton).click();
+    await page.getByRole("alert").getByText(sentence).waitFor();
+    await page.getByRole("textbox", { name: "E-mail address" }).waitFor();
+  });
+
+  test("that leaves out everything is told that nothing is stored", async () => {
+    const { page, watch } = await signInWith(unreadable);
+    watch.expect("401 /api/dashboard/sessions");
+    await add(page);
+    await page
+      .getByRole("alert")
+      .getByText("Your device has made a passkey, but it is not stored here")
+      .waitFor();
+    await page.getByText("Add it again, or delete it on your device.").waitFor();
+  });
+});
+
+describe("a passkey that was made and not stored", () => {
+  const sentence = "Your device has made a passkey, but it is not stored here";
+
+  test("without a network: the next press stores it", async () => {
+    const { page, watch, session, authenticatorId } = await signInWith("");
+    watch.expect("ERR_FAILED /api/dashboard/sessions");
+    await page.route("**/api/dashboard/sessions", (route) =>
+      route.request().postDataJSON()?.action === "add" ? route.abort() : route.continue(),
+    );
+    await add(page);
+    await page.getByRole("alert").getByText(sentence).waitFor();
+    await page.unrouteAll();
+    await add(page);
+    await page.getByText("The passkey was added.").waitFor();
+    const { credentials } = await session.send("WebAuthn.getCredentials", { authenticatorId });
+    expect(credentials).toHaveLength(1);
+  });
+
+  test("after its time: the session goes on, and another press adds one", async () => {
+    const { page, watch } = await signInWith("");
+    watch.expect("401 /api/dashboard/sessions");
+    await page.route("**/api/dashboard/sessions", async (route) => {
+      if (route.request().postDataJSON()?.action === "add")
+        await table.remove(keys.passkeyChallenge(challengeIn(route)));
+      await route.continue();
+    });
+    await add(page);
+    await page.getByRole("alert").getByText(sentence).waitFor();
+    await page.getByRole("alert").getByText("used already or took too long").waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.unrouteAll();
+    await add(page);
+    await page.getByText("The passkey was added.").waitFor();
+  });
+});
+
+test("a user with ten is told before the device makes another", async () => {
+  const { page, watch, session, authenticatorId, org, id } = await signInWith("");
+  watch.expect("400 /api/dashboard/sessions");
+  const passkey = { publicKey: "", counter: 0, createdAt: new Date().toISOString() };
+  const passkeys = Object.fromEntries(
+    Array.from({ length: 10 }, (_, index) => [String(index).padStart(22, "A"), passkey]),
+  );
+  await table.update(keys.user(org, id), { set: { passkeys } });
+  await add(page);
+  await page.getByRole("alert").getByText("You already have 10 passkeys").waitFor();
+  const { credentials } = await session.send("WebAuthn.getCredentials", { authenticatorId });
+  expect(credentials).toEqual([]);
+});
+
+describe("between the press and the device's question", () => {
+  /** Notes presses, requests, and questions to the browser, in their order. */
+  const noting = `
+    globalThis.noted = [];
+    addEventListener("click", () => noted.push("press"), true);
+    const { fetch } = globalThis;
+    globalThis.fetch = (...args) => (noted.push("request"), fetch(...args));
+    for (const name of ["create", "get"]) {
+      const ask = navigator.credentials[name].bind(navigator.credentials);
+      navigator.credentials[name] = (options) => (noted.push("question"), ask(options));
+    }`;
+  const afterPress = async (page: Page): Promise<string[]> => {
+    const noted = await page.evaluate<string[]>("noted");
+    return noted.slice(noted.indexOf("press"), noted.indexOf("press") + 2);
+  };
+  /** Comes near the button, as people do before they press it. */
+  const approach = async (page: Page, name: string): Promise<void> => {
+    const answered = page.waitForResponse((response) => response.request().method() !== "GET");
+    await page.getByRole("button", { name }).hover();
+    await answered;
+    await page.evaluate("noted.length = 0");
+  };
+
+  test("the page asks the service for nothing", async () => {
+    const opened = await signInWith(noting);
+    const { page, email } = opened;
+    await approach(page, "Add passkey");
+    await add(page);
+    await page.getByText("The passkey was added.").waitFor();
+    expect(await afterPress(page)).toEqual(["press", "question"]);
+    await signOut(opened);
+    await page.mouse.move(0, 0);
+    await approach(page, passkeyButton.name);
+    await page.getByRole("button", passkeyButton).click();
+    await page.getByText(`Signed in as ${email}`).waitFor();
+    expect(await afterPress(page)).toEqual(["press", "question"]);
   });
 });
 

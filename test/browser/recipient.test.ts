@@ -25,9 +25,12 @@ describe("the link at the end of an alert by e-mail", () => {
 
   test("that was cut says what to do", async () => {
     const { page, watch } = await visit();
-    watch.expect("400 /api/dashboard/recipients/1.cut");
+    watch.expect("404 /api/dashboard/recipients/1.cut");
     await page.goto(urlOf("/recipient#1.cut"));
-    await page.getByRole("alert").waitFor();
+    await page
+      .getByRole("alert")
+      .getByText("This link does not work. Open it in the e-mail itself.")
+      .waitFor();
     await page.goto(urlOf("/recipient"));
     await page.getByText("Open the link in the e-mail itself.").waitFor();
     await page.getByText("copy the whole link as text").waitFor();

@@ -135,6 +135,19 @@ describe("401 passkey_unknown", () => {
     }
   });
 
+  test("a passkey that does not say whose it is, in words about that", async () => {
+    const { passkey } = await newUser();
+    const { response, ...answer } = passkey.answer(await beginSignIn());
+    const { userHandle: _, ...unnamed } = response;
+    for (const response of [unnamed, { ...unnamed, userHandle: "" }])
+      expectRefusal(
+        await redeemPasskey({ ...answer, response }),
+        401,
+        /^This passkey does not say whose it is: sign in another way/,
+        { code: "passkey_unknown" },
+      );
+  });
+
   test("a removed user's, also when the address belongs to another user by now", async () => {
     const { org, userId, email, passkey } = await newUser();
     // The last admin cannot be removed.

@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { toContext } from "../../shared/access/api/principal.ts";
 import { serve } from "../../shared/access/api/serve.ts";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
+import { type RefusalName, refusals } from "../../shared/contract/errors.ts";
 
 /** `path`: the parameters in it. `raw`: a body that is not made by JSON.stringify. */
 type Input = { id?: string; path?: object; query?: string; body?: unknown; raw?: string };
@@ -20,10 +21,20 @@ const authorizerOf = ({ access }: Endpoint) => {
  * Asserts that an endpoint refuses input with 400 and these words, without its handler. Runs in this process: over HTTP input.test.ts
  * and order.test.ts show that this refusal reaches the client, and that such a request is not counted.
  */
-export const expectInvalid = async (
+export const expectInvalid = (endpoint: Endpoint, input: Input, error: RegExp | string): Promise<void> =>
+  expectRefused(endpoint, input, {
+    status: refusals.invalidInput.status,
+    error: typeof error === "string" ? error : expect.stringMatching(error),
+  });
+
+/** Asserts that an endpoint refuses input as a whole by this name, as it does with what no person has typed. */
+export const expectMalformed = (endpoint: Endpoint, input: Input, name: RefusalName): Promise<void> =>
+  expectRefused(endpoint, input, refusals[name]);
+
+const expectRefused = async (
   endpoint: Endpoint,
   { id, path, query, body, raw }: Input,
-  error: RegExp | string,
+  refusal: object,
 ): Promise<void> => {
   process.env.POWERTOOLS_LOG_LEVEL = "SILENT";
   const parameters = new URLSearchParams(query);
@@ -39,8 +50,5 @@ export const expectInvalid = async (
     throw new Error("The handler was called");
   });
   const reply = await handler(event as unknown as APIGatewayProxyEvent, {} as Context);
-  expect({ status: reply.statusCode, ...JSON.parse(reply.body) }).toEqual({
-    status: 400,
-    error: typeof error === "string" ? error : expect.stringMatching(error),
-  });
+  expect({ status: reply.statusCode, ...JSON.parse(reply.body) }).toEqual(refusal);
 };

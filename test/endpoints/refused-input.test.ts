@@ -2,8 +2,9 @@
 import { test } from "vitest";
 import { dashboardRoutes } from "../../functions/dashboard-routes.ts";
 import { routes } from "../../functions/routes.ts";
-import type { Route } from "../../shared/contract/endpoint.ts";
-import { expectInvalid } from "./invalid.ts";
+import type { Endpoint, Route } from "../../shared/contract/endpoint.ts";
+import type { RefusalName } from "../../shared/contract/errors.ts";
+import { expectInvalid, expectMalformed } from "./invalid.ts";
 
 const url = "https://192.0.32.8/";
 const recipients = ["a@acme.example", "b@acme.example"];
@@ -185,11 +186,7 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
   ["PATCH /organization", /^scanEvery: must be day, week, or never/, [{ scanEvery: "hour" }]],
   ["GET /sessions", /^limit/, ["limit=101"]],
   ["PATCH /sessions", /^action: /, [{}, { action: "list" }]],
-  ["PATCH /sessions", /^answer: /, [{ action: "add" }]],
-  ["PATCH /sessions", /^answer.rawId: /, [{ action: "add", answer: { id: "A".repeat(22) } }]],
   ["PATCH /sessions", /^id: /, [{ action: "remove", id: "__proto__" }]],
-  ["POST /sign-in", /^answer.id: /, [{ answer: { id: "x" } }]],
-  ["POST /sign-in", /^answer.rawId: /, [{ answer: { id: "A".repeat(22) } }]],
   [
     "POST /sign-in/links",
     /^email: /,
@@ -197,7 +194,6 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
       email,
     })),
   ],
-  ["POST /sign-in/sessions", /^token: /, [{}, { token: "" }, { token: 1 }, { token: "x".repeat(201) }]],
   ["POST /sign-in/sessions", /^organizationId: /, [{ token: "x", organizationId: "1" }]],
   ["GET /findings", /^acknowledged/, ["acknowledged=yes"]],
   [
@@ -246,7 +242,44 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
   ["GET /alert-configs/1/deliveries/x", /^deliveryId/, none],
 ];
 
+const credential = { id: "A".repeat(22), rawId: "A".repeat(22), type: "public-key" };
+
+/** What a device, a link or a provider holds: nobody can mend a field of it. */
+const untyped: readonly [route: string, refusal: RefusalName, bodies: readonly object[]][] = [
+  [
+    "PATCH /sessions",
+    "passkeyRefused",
+    [undefined, {}, { ...credential, id: "x" }, { ...credential, response: {} }].map((answer) => ({
+      action: "add",
+      answer,
+    })),
+  ],
+  [
+    "POST /sign-in",
+    "passkeyRefused",
+    [{}, { ...credential, rawId: "x" }, credential, { ...credential, response: { signature: "" } }].map(
+      (answer) => ({ answer }),
+    ),
+  ],
+  ["POST /sign-in/sessions", "invalidLink", [{}, { token: "" }, { token: 1 }, { token: "x".repeat(201) }]],
+  [
+    "POST /sign-in/provider/sessions",
+    "providerMalformed",
+    [{}, { answer: "" }, { answer: "x".repeat(8_001) }],
+  ],
+  ["GET /recipients/1.cut", "recipientLinkInvalid", [{}]],
+  ["POST /recipients/1.cut/confirm", "recipientLinkInvalid", [{}]],
+  ["POST /recipients/1.cut/unsubscribe", "recipientLinkInvalid", [{}]],
+];
+
 const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+
+const routed = (all: readonly Route[], given: string): { endpoint: Endpoint; path: object } => {
+  const [method, path = ""] = given.split(" ");
+  const route = all.find((each) => each.method === method && patternOf(each.path).test(path));
+  if (route === undefined) throw new Error(`No route ${given}`);
+  return { endpoint: route.endpoint, path: { ...patternOf(route.path).exec(path)?.groups } };
+};
 
 const expectRefused = async (
   all: readonly Route[],
@@ -254,11 +287,8 @@ const expectRefused = async (
   error: RegExp,
   input: { query: string } | { body: unknown },
 ): Promise<void> => {
-  const [method, path = ""] = given.split(" ");
-  const route = all.find((each) => each.method === method && patternOf(each.path).test(path));
-  if (route === undefined) throw new Error(`No route ${given}`);
-  const parameters = { ...patternOf(route.path).exec(path)?.groups };
-  await expectInvalid(route.endpoint, { path: parameters, ...input }, error);
+  const { endpoint, path } = routed(all, given);
+  await expectInvalid(endpoint, { path, ...input }, error);
 };
 
 const fields = bodies.flatMap(([route, body, refused]) =>
@@ -297,4 +327,9 @@ test.each(dashboard)("%s of the dashboard, in words like %s", async (route, erro
     const sent = route.startsWith("GET") ? { query: String(input ?? "") } : { body: input ?? {} };
     await expectRefused(dashboardRoutes, route, error, sent);
   }
+});
+
+test.each(untyped)("%s refuses what no person has typed as a whole: %s", async (given, refusal, bodies) => {
+  const { endpoint, path } = routed(dashboardRoutes, given);
+  for (const body of bodies) await expectMalformed(endpoint, { path, body }, refusal);
 });

@@ -1,4 +1,6 @@
-import { call } from "../../api/client.ts";
+import { useRef } from "preact/hooks";
+import { asFailure, call } from "../../api/client.ts";
+import { Failure, isPassing } from "../../api/failure.ts";
 import type { Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Confirm, type Ends, type Show, useDialog } from "../../components/dialog.tsx";
@@ -7,23 +9,58 @@ import { say } from "../../components/status.tsx";
 import { actionsColumn, type Column, Table } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { When } from "../../components/when.tsx";
-import { createPasskey, hasPasskeys, isAtName } from "../../passkeys.ts";
+import {
+  createPasskey,
+  freshMilliseconds,
+  hasPasskeys,
+  isAtName,
+  type NewPasskey,
+} from "../passkeys/credential.ts";
+import { useAhead } from "../passkeys/use-ahead.ts";
 
 type Passkey = Reply<"GET /dashboard/sessions">["passkeys"][number];
 
 const nameOf = ({ browser = "Unknown browser" }: Passkey): string => browser;
 
+const newOptions = async (): Promise<unknown> =>
+  (await call("PATCH /dashboard/sessions", { body: { action: "begin" } })).options;
+
+/** Says of a passkey that the device has, and will offer, that it is not stored here. */
+function notStored(failure: Failure): Failure {
+  const words =
+    "Your device has made a passkey, but it is not stored here, and nobody can sign in with it yet.";
+  const advice = isPassing(failure) ? "" : " Add it again, or delete it on your device.";
+  return new Failure(`${words} ${failure.message}${advice}`, failure);
+}
+
 export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; reload: () => void }) {
-  const { dialog, show } = useDialog(reload);
+  const options = useAhead(newOptions, freshMilliseconds);
+  const changed = (): void => {
+    // They name the passkeys that the device need not make again.
+    options.forget();
+    reload();
+  };
+  const { dialog, show } = useDialog(changed);
   const action = useAction();
-  const add = () =>
-    action.run(async () => {
-      const { options } = await call("PATCH /dashboard/sessions", { body: { action: "begin" } });
-      const answer = await createPasskey(options);
-      await call("PATCH /dashboard/sessions", { body: { action: "add", answer } });
-      say("The passkey was added.");
-      reload();
-    });
+  /** Made on the device, and to be stored here by the next press. */
+  const made = useRef<NewPasskey>(undefined);
+  const add = async (): Promise<void> => {
+    made.current ??= await createPasskey(await options.get());
+    try {
+      await call("PATCH /dashboard/sessions", { body: { action: "add", answer: made.current } });
+    } catch (error) {
+      const failure = asFailure(error);
+      if (!isPassing(failure)) {
+        made.current = undefined;
+        options.forget();
+      }
+      throw notStored(failure);
+    }
+    made.current = undefined;
+    say("The passkey was added.");
+    changed();
+  };
+  const prepare = (): void => void options.get().catch(() => {});
   return (
     <section aria-labelledby="passkeys">
       <h2 id="passkeys">Passkeys</h2>
@@ -32,7 +69,12 @@ export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; r
           Sign in to this organization with your fingerprint, face, PIN or security key instead of a link.
         </p>
         {hasPasskeys() && (
-          <Button isBusy={action.isBusy} onClick={() => void add()}>
+          <Button
+            isBusy={action.isBusy}
+            onPointerMove={prepare}
+            onFocus={prepare}
+            onClick={() => void action.run(add)}
+          >
             Add passkey
           </Button>
         )}

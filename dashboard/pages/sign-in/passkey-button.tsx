@@ -1,38 +1,44 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Input, Reply } from "../../api/routes.ts";
+import type { Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { useAction } from "../../components/use-action.ts";
-import { askPasskey, canSuggest, hasPasskeys, nextQuestion } from "../../passkeys.ts";
+import {
+  askPasskey,
+  canSuggest,
+  freshMilliseconds,
+  hasPasskeys,
+  nextQuestion,
+  type PasskeyAnswer,
+} from "../passkeys/credential.ts";
+import { useAhead } from "../passkeys/use-ahead.ts";
 
 type SignedIn = Reply<"POST /dashboard/sign-in">;
-type Answer = Input<"POST /dashboard/sign-in">["body"]["answer"];
 
-const redeem = (answer?: Answer): Promise<SignedIn> =>
+const redeem = (answer?: PasskeyAnswer): Promise<SignedIn> =>
   call("POST /dashboard/sign-in", { body: answer ? { answer } : {} }, { whenSignedOut: "fail" });
 
-/** Without an answer the options come instead, which are good for five minutes. */
+/** Without an answer the options come instead. */
 const newOptions = async (): Promise<unknown> =>
   ((await redeem()) as unknown as { options: unknown }).options;
-const goodForMilliseconds = 4.5 * 60_000;
 
-/** Resolves with the first sign of a person at the page: options cost the service a row, and many pages are open without anybody at them. */
-const somebody = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    for (const event of ["pointermove", "pointerdown", "keydown"])
-      addEventListener(event, () => resolve(), { once: true, signal });
-  });
+/** Calls at each sign of a person at the page: options cost the service a row, and many pages are open without anybody at them. */
+function whenSomebody(act: () => void, signal: AbortSignal): void {
+  for (const event of ["pointermove", "pointerdown", "keydown"]) addEventListener(event, act, { signal });
+}
 
 /** The answer of a passkey that was chosen among the suggestions of the address field; undefined: none was. */
-async function suggested(left: AbortSignal): Promise<Answer> {
+async function suggested(
+  options: () => Promise<unknown>,
+  left: AbortSignal,
+): Promise<PasskeyAnswer | undefined> {
   if (!(await canSuggest())) return undefined;
   for (;;) {
-    await somebody(left);
-    const over = AbortSignal.timeout(goodForMilliseconds);
+    await new Promise<void>((resolve) => whenSomebody(resolve, left));
+    const over = AbortSignal.timeout(freshMilliseconds);
     try {
-      const ending = AbortSignal.any([left, over, nextQuestion()]);
-      return await askPasskey(await newOptions(), ending, "conditional");
+      return await askPasskey(await options(), AbortSignal.any([left, over, nextQuestion()]), "conditional");
     } catch {
       // The button asks instead, whose failures are told; or nothing can be suggested.
       if (!over.aborted || left.aborted) return undefined;
@@ -49,19 +55,24 @@ export function PasskeyButton({
   hasField: boolean;
 }) {
   const action = useAction();
+  const { get: options, forget } = useAhead(newOptions, freshMilliseconds);
+  const signIn = async (answer: PasskeyAnswer): Promise<void> => {
+    forget();
+    await onSignedIn(await redeem(answer));
+  };
   useEffect(() => {
-    if (!hasField) return;
+    if (!hasPasskeys()) return;
     const left = new AbortController();
-    void suggested(left.signal).then((answer) => {
-      if (answer !== undefined) void action.run(async () => onSignedIn(await redeem(answer)));
-    });
+    whenSomebody(() => void options().catch(() => {}), left.signal);
+    if (hasField)
+      void suggested(options, left.signal).then((answer) => answer && action.run(() => signIn(answer)));
     return () => left.abort();
   }, [hasField]);
   if (!hasPasskeys()) return null;
   const start = () =>
     action.run(async () => {
       const signal = nextQuestion();
-      await onSignedIn(await redeem(await askPasskey(await newOptions(), signal)));
+      await signIn(await askPasskey(await options(), signal));
     });
   return (
     <>

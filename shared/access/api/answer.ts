@@ -23,7 +23,7 @@ export const answering = (
     logger.error("newer version", { error });
     return new Refusal("newerVersion", { headers: { "Retry-After": String(updateSeconds) } });
   };
-  const finish = (event: APIGatewayProxyEvent, response: APIGatewayProxyResult, refusal?: string) => {
+  const finish = (event: APIGatewayProxyEvent, response: APIGatewayProxyResult, refused?: Refusal) => {
     const { httpMethod, resourcePath, requestTimeEpoch, authorizer } = event.requestContext;
     const decision = decisionIn(authorizer);
     response.headers = {
@@ -38,7 +38,8 @@ export const answering = (
       status: response.statusCode,
       milliseconds: Date.now() - requestTimeEpoch,
       ...callerOf(decision),
-      refusal,
+      refusal: refused?.refusal,
+      cause: refused?.cause,
     });
     return response;
   };
@@ -49,7 +50,7 @@ export const answering = (
       const error = request.error instanceof NewerVersion ? refuseNewer(request.error) : request.error;
       if (error instanceof Refusal) {
         const { status, body } = replyTo(error);
-        request.response = finish(event, { ...json(status, body), headers: error.headers }, error.refusal);
+        request.response = finish(event, { ...json(status, body), headers: error.headers }, error);
         return;
       }
       logger.error("unexpected", { ...requestIds(event), error: error as Error });

@@ -161,10 +161,13 @@ const once = (act: () => Promise<void>): (() => Promise<void>) => {
   };
 };
 
-const inputOf = (endpoint: Endpoint, event: APIGatewayProxyEvent): Record<string, unknown> => ({
-  ...(endpoint.path && { path: parsed(endpoint.path, event.pathParameters ?? {}) }),
-  ...(endpoint.query && { query: parsed(endpoint.query, queryOf(endpoint.query, event)) }),
-  ...(endpoint.body && { body: parsed(endpoint.body, bodyOf(event)) }),
+const inputOf = (
+  { path, query, body, malformed }: Endpoint,
+  event: APIGatewayProxyEvent,
+): Record<string, unknown> => ({
+  ...(path && { path: parsed(path, event.pathParameters ?? {}, malformed) }),
+  ...(query && { query: parsed(query, queryOf(query, event), malformed) }),
+  ...(body && { body: parsed(body, bodyOf(event), malformed) }),
 });
 
 /** The declared parameters; undeclared ones are ignored. Refuses a declared parameter that is repeated. */
@@ -199,11 +202,16 @@ const bodyOf = (event: APIGatewayProxyEvent): unknown => {
 };
 
 /** Parses input. The refusal names the first invalid field and never quotes its value. */
-const parsed = (schema: z.ZodMiniType, input: unknown): unknown => {
+const parsed = (schema: z.ZodMiniType, input: unknown, malformed: Endpoint["malformed"] = {}): unknown => {
   const { data, problem } = valid(schema, input);
   if (problem === undefined) return data;
   const { path, message } = problem;
+  const [field = ""] = path;
   // Some messages begin with the name of their field.
   const isNamed = path.length === 0 || path.some((name) => message.startsWith(`${name} `));
-  throw new Refusal("invalidInput", { error: isNamed ? message : `${path.join(".")}: ${message}` });
+  const error = isNamed ? message : `${path.join(".")}: ${message}`;
+  const refusal = Object.hasOwn(malformed, field) ? malformed[field] : undefined;
+  throw refusal === undefined
+    ? new Refusal("invalidInput", { error })
+    : new Refusal(refusal, { cause: error });
 };

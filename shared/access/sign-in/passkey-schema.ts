@@ -18,14 +18,14 @@ export const newPasskey = z.object({
 });
 export type NewPasskey = z.infer<typeof newPasskey>;
 
-/** `AuthenticationResponseJSON` of a passkey that says whose it is. */
+/** `AuthenticationResponseJSON` */
 export const passkeyAnswer = z.object({
   ...credential,
   response: z.object({
     clientDataJSON: bytes(8_000),
     authenticatorData: bytes(4_000),
     signature: bytes(8_000),
-    userHandle: bytes(100),
+    userHandle: z.optional(z.string().check(z.maxLength(100))),
   }),
 });
 export type PasskeyAnswer = z.infer<typeof passkeyAnswer>;

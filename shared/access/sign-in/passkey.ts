@@ -27,12 +27,18 @@ const challengeSeconds = 5 * 60;
 /** EdDSA, ES256 and RS256 (RFC 9053, RFC 8812): what authenticators have, with keys that a row has room for. */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
+/** Rows of passkeys are found by their user alone. */
+const unnamed = "This passkey does not say whose it is: sign in another way, and add another passkey";
+
 const logger = new Logger();
 
-/** The WebAuthn options to add a passkey in the session with this hash. Refuses `providerRequired`. */
+/** The WebAuthn options to add a passkey in the session with this hash. Refuses `providerRequired` and `passkeyLimitReached`. */
 export const begin = async (org: number, userId: number, session: string, origin: string) => {
   const { user, organization } = await membershipOf(org, userId);
   if (links.needsVoucher({ user, organization })) throw new Refusal("providerRequired");
+  const ids = Object.keys(user.passkeys ?? {});
+  // Before the device makes one that could not be stored.
+  if (ids.length >= maximumPasskeys) throw new Refusal("passkeyLimitReached");
   const options = await generateRegistrationOptions({
     rpName: "Breach Monitor",
     rpID: rpIdOf(origin),
@@ -41,7 +47,7 @@ export const begin = async (org: number, userId: number, session: string, origin
     userID: new TextEncoder().encode(`${org}.${userId}`),
     timeout: challengeSeconds * 1_000,
     attestationType: "none",
-    excludeCredentials: Object.keys(user.passkeys ?? {}).map((id) => ({ id })),
+    excludeCredentials: ids.map((id) => ({ id })),
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
     supportedAlgorithmIDs,
   });
@@ -113,14 +119,16 @@ export const signIn = async (
   visit: Visit,
 ): Promise<links.SignedIn> => {
   const { id, response } = answer;
-  const handle = Buffer.from(response.userHandle, "base64url").toString();
+  const { userHandle = "" } = response;
+  if (userHandle === "") throw new Refusal("passkeyUnknown", { error: unnamed });
+  const handle = Buffer.from(userHandle, "base64url").toString();
   const [, org, userId] = /^(\d{1,16})\.(\d{1,16})$/.exec(handle) ?? [];
   const membership = await membershipOf(Number(org), Number(userId));
   const passkey = membership.user.passkeys?.[id];
   if (passkey === undefined) throw new Refusal("passkeyUnknown");
   const { found, challenge } = await verify(origin, async (expected) => {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      response: { ...answer, clientExtensionResults: {} },
+      response: { ...answer, response: { ...response, userHandle }, clientExtensionResults: {} },
       credential: { id, publicKey: Buffer.from(passkey.publicKey, "base64url"), counter: passkey.counter },
       ...expected,
     });
