@@ -1,8 +1,10 @@
+import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiSecuritySchemeObject } from "zod-openapi";
 import { eventData } from "../../shared/alerting/senders/envelope.ts";
+import { addExamples } from "./example.ts";
 import { operation } from "./operation.ts";
 import type { Part } from "./parts.ts";
 import { errorSchema, headers, refusalReply, sharedRefusals } from "./replies.ts";
-import type { Json, Schemas } from "./schema.ts";
+import { type Json, options } from "./schema.ts";
 import { webhook } from "./webhook.ts";
 
 /**
@@ -11,50 +13,50 @@ import { webhook } from "./webhook.ts";
  */
 export const openApiDocument = (part: Part): Json => {
   const { routes } = part;
-  const schemas: Schemas = { Error: errorSchema([]) };
-  const paths: Record<string, Json> = {};
+  const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
     paths[route.path] = {
       ...paths[route.path],
-      [route.method.toLowerCase()]: operation(route, part, schemas),
+      [route.method.toLowerCase()]: operation(route, part),
     };
   }
   const webhooks = Object.fromEntries(
-    Object.entries(part.isPublic ? eventData : {}).map(([type, data]) => [
-      type,
-      webhook(type, data, schemas),
-    ]),
+    Object.entries(part.isPublic ? eventData : {}).map(([type, data]) => [type, webhook(type, data)]),
   );
-  return {
-    openapi: "3.1.1",
-    info: { title: part.title, version: "1.0.0", description: part.description },
-    servers: [
-      {
-        url: `{base_url}/api/${part.name}`,
-        variables: {
-          base_url: {
-            default: "http://127.0.0.1:3000",
-            description: "A local run; of a deployed stack its output `ApiUrl` without `/api/v1`",
+  const document = createDocument(
+    {
+      openapi: "3.1.1",
+      info: { title: part.title, version: "1.0.0", description: part.description },
+      servers: [
+        {
+          url: `{base_url}/api/${part.name}`,
+          variables: {
+            base_url: {
+              default: "http://127.0.0.1:3000",
+              description: "A local run; of a deployed stack its output `ApiUrl` without `/api/v1`",
+            },
           },
         },
+      ],
+      security: part.security.map((scheme) => ({ [scheme]: [] })),
+      tags: Object.entries(part.tags).map(([name, description]) => ({ name, description })),
+      paths,
+      ...(part.isPublic && { webhooks }),
+      components: {
+        securitySchemes: Object.fromEntries(part.security.map((scheme) => [scheme, securitySchemes[scheme]])),
+        headers,
+        responses: Object.fromEntries(
+          Object.entries(sharedRefusals[part.name]).map(([name, names]) => [name, refusalReply(names)]),
+        ),
+        schemas: { Error: errorSchema([]) },
       },
-    ],
-    security: part.security.map((scheme) => ({ [scheme]: [] })),
-    tags: Object.entries(part.tags).map(([name, description]) => ({ name, description })),
-    paths,
-    ...(part.isPublic && { webhooks }),
-    components: {
-      securitySchemes: Object.fromEntries(part.security.map((scheme) => [scheme, securitySchemes[scheme]])),
-      headers,
-      responses: Object.fromEntries(
-        Object.entries(sharedRefusals[part.name]).map(([name, names]) => [name, refusalReply(names)]),
-      ),
-      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
-  };
+    options,
+  );
+  return part.isPublic ? addExamples({ ...document }) : { ...document };
 };
 
-const securitySchemes: Json = {
+const securitySchemes: Record<Part["security"][number], ZodOpenApiSecuritySchemeObject> = {
   apiKey: {
     type: "http",
     scheme: "bearer",

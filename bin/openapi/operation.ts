@@ -1,14 +1,14 @@
 /** One route as an operation of the document. */
 import * as z from "zod/mini";
+import type { oas31, ZodOpenApiOperationObject } from "zod-openapi";
 import type { Endpoint, Route, Upload } from "../../shared/contract/endpoint.ts";
 import { countedRequests, organizationLimits } from "../../shared/contract/limits.ts";
 import { anyOf } from "../../shared/contract/text.ts";
-import { exampleOf } from "./example.ts";
 import type { Part } from "./parts.ts";
 import { headersOf, refusalReplies, refusedBy } from "./replies.ts";
-import { type Json, jsonSchema, type Schemas } from "./schema.ts";
+import { type Json, parameterSchema } from "./schema.ts";
 
-export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
+export const operation = (route: Route, part: Part): ZodOpenApiOperationObject => {
   const { routes } = part;
   const { method, name, endpoint } = route;
   const { upload, body } = endpoint;
@@ -17,26 +17,18 @@ export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
     endpoint.access === "admin" ? "Needs the role `admin`." : undefined,
     limitOf(route, routes),
   ].filter((text) => text !== undefined);
-  const tag = tagOf(route, part);
-  const exampled = (schema: Json, ...path: string[]): Json => ({
-    schema,
-    ...(part.isPublic && { example: exampleOf(schema, [tag, ...path], schemas) }),
-  });
-  const content = (schema: z.core.$ZodType, io: "input" | "output"): Json => ({
-    "application/json": exampled(jsonSchema(schema, io, schemas)),
-  });
-  /** They have the types of the parsed values, such as integer: OpenAPI then writes `7` into the path or query. */
-  const parametersOf = (where: "path" | "query"): Json[] =>
+  const content = (schema: z.core.$ZodType) => ({ "application/json": { schema } });
+  const parametersOf = (where: "path" | "query"): oas31.ParameterObject[] =>
     Object.entries(endpoint[where]?.shape ?? {}).map(([name, value]) => {
-      const { description, ...json } = jsonSchema(value, "output", schemas);
+      const { description, ...schema } = parameterSchema(value);
       return {
         name,
         in: where,
         required: !z.safeParse(value, undefined).success,
-        ...(description !== undefined && { description }),
+        ...(typeof description === "string" && { description }),
         // Values separated by commas.
-        ...(json.type === "array" && { style: "form", explode: false }),
-        ...exampled(json, name),
+        ...(schema.type === "array" && { style: "form" as const, explode: false }),
+        schema,
       };
     });
   const parameters = [
@@ -48,30 +40,30 @@ export const operation = (route: Route, part: Part, schemas: Schemas): Json => {
     operationId: camelCase(name),
     summary: endpoint.summary,
     ...(paragraphs.length > 0 && { description: paragraphs.join("\n\n") }),
-    tags: [tag],
+    tags: [tagOf(route, part)],
     ...(endpoint.access === "anyone" && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(upload && { requestBody: { required: true, content: { "multipart/form-data": form(upload) } } }),
-    ...(body && { requestBody: { required: true, content: content(body, "input") } }),
+    ...(body && { requestBody: { required: true, content: content(body) } }),
     responses: {
       ...(endpoint.instead && {
         [endpoint.instead.status]: {
           description: endpoint.instead.when,
           headers: headersOf(endpoint.instead.status),
-          content: content(endpoint.instead.reply, "output"),
+          content: content(endpoint.instead.reply),
         },
       }),
       [endpoint.status]: {
         description: { 200: "Done", 201: "Created", 202: "Accepted", 303: "The page" }[endpoint.status],
         headers: { ...headersOf(endpoint.status), ...cookieHeader(endpoint), ...locationHeader(endpoint) },
-        content: content(endpoint.reply, "output"),
+        content: content(endpoint.reply),
       },
       ...refusalReplies(refusedBy(method, endpoint), part.name),
     },
   };
 };
 
-const idempotencyKey: Json = {
+const idempotencyKey: oas31.ParameterObject = {
   name: "Idempotency-Key",
   in: "header",
   description:

@@ -1,11 +1,12 @@
 /** What operations reply: headers, and refusals by status. */
 import { isDeepStrictEqual } from "node:util";
+import type { oas31 } from "zod-openapi";
 import type { Endpoint, Route } from "../../shared/contract/endpoint.ts";
 import { type RefusalName, refusals } from "../../shared/contract/errors.ts";
 import type { Part } from "./parts.ts";
 import type { Json } from "./schema.ts";
 
-export const headers: Json = {
+export const headers: Record<string, oas31.HeaderObject> = {
   "X-Request-Id": {
     description: "Names the request in the service's logs. Clients cannot choose it",
     required: true,

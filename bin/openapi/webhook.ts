@@ -1,13 +1,12 @@
 /** An event that webhook channels receive, as a webhook of the document. */
 import * as z from "zod/mini";
+import type { oas31, ZodOpenApiPathItemObject } from "zod-openapi";
 import { signatureHeader } from "../../shared/alerting/senders/signature.ts";
 import { idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
-import { exampleOf } from "./example.ts";
 import { camelCase } from "./operation.ts";
-import { type Json, jsonSchema, type Schemas } from "./schema.ts";
 
-export const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): Json => {
+export const webhook = (type: string, data: z.ZodMiniObject): ZodOpenApiPathItemObject => {
   const envelope = z.object({
     id: idField.check(
       z.meta({ description: "The same in every attempt of one delivery: ignore one that was seen" }),
@@ -16,7 +15,6 @@ export const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): 
     timestamp: timestamp.check(z.meta({ description: "Of this attempt: reject or log old ones" })),
     data,
   });
-  const schema = jsonSchema(envelope, "output", schemas);
   return {
     post: {
       operationId: camelCase(`receive-${type.replaceAll("_", "-")}`),
@@ -38,7 +36,7 @@ export const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): 
       ],
       requestBody: {
         required: true,
-        content: { "application/json": { schema, example: exampleOf(schema, ["webhooks"], schemas) } },
+        content: { "application/json": { schema: envelope } },
       },
       responses: {
         "2XX": { description: "Delivered" },
@@ -48,19 +46,21 @@ export const webhook = (type: string, data: z.ZodMiniObject, schemas: Schemas): 
   };
 };
 
-/** Standard Webhooks. */
-const standardHeaders: Json[] = [
-  ["webhook-id", "^[1-9][0-9]*$", "the `id` of the body"],
-  ["webhook-timestamp", "^[0-9]+$", "Unix seconds of this attempt"],
-  [
-    "webhook-signature",
-    "^v1,[A-Za-z0-9+/]{43}=$",
-    "`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, by Standard Webhooks. Its key is the secret, or the bytes whose base64 is behind `whsec_`",
-  ],
-].map(([name, pattern, what]) => ({
+const standardHeader = (name: string, pattern: string, what: string): oas31.ParameterObject => ({
   name,
   in: "header",
   required: false,
   description: `Only when the channel has a secret: ${what}.`,
   schema: { type: "string", pattern },
-}));
+});
+
+/** Standard Webhooks. */
+const standardHeaders = [
+  standardHeader("webhook-id", "^[1-9][0-9]*$", "the `id` of the body"),
+  standardHeader("webhook-timestamp", "^[0-9]+$", "Unix seconds of this attempt"),
+  standardHeader(
+    "webhook-signature",
+    "^v1,[A-Za-z0-9+/]{43}=$",
+    "`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, by Standard Webhooks. Its key is the secret, or the bytes whose base64 is behind `whsec_`",
+  ),
+];

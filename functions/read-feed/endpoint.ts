@@ -1,7 +1,10 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { limitTo } from "../../shared/contract/page.ts";
+import { textSuchAs } from "../../shared/contract/text.ts";
 import { feedFormat, feedItem } from "../../shared/findings/feed/feed-schema.ts";
+
+const cursor = "AAAAAZrCcgA";
 
 export const readFeed = defineEndpoint({
   summary: "Read all findings and log entries once, oldest first, for another system",
@@ -11,6 +14,7 @@ export const readFeed = defineEndpoint({
     after: z.optional(z.string()).check(
       z.meta({
         description: "The cursor of the page before, of either format; without it the oldest items come",
+        examples: [cursor],
       }),
     ),
     limit: limitTo(1_000),
@@ -23,7 +27,7 @@ export const readFeed = defineEndpoint({
   }),
   reply: z.object({
     items: z.array(feedItem),
-    cursor: z.string().check(z.meta({ description: "Opaque; does not expire" })),
+    cursor: textSuchAs(cursor).check(z.meta({ description: "Opaque; does not expire" })),
     hasMore: z.boolean(),
   }),
   uses: ["table:read"],

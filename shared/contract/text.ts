@@ -25,6 +25,9 @@ export const text = (maximum: number, options: { multiline?: boolean } = {}) =>
 /** Trimmed text that is more than white space. */
 export const nonBlank = (maximum: number) => text(maximum).check(z.trim(), z.minLength(1));
 
+/** A text of a reply, and what it looks like in the OpenAPI document. */
+export const textSuchAs = (example: string) => z.string().check(z.meta({ examples: [example] }));
+
 /** A time in replies: ISO 8601 in UTC with milliseconds. */
 export const timestamp = z
   .string()

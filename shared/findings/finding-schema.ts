@@ -1,29 +1,31 @@
 import * as z from "zod/mini";
 import { booleanParameter, count, idField, idParameter, listParameter } from "../contract/page.ts";
-import { text, timestamp } from "../contract/text.ts";
+import { text, textSuchAs, timestamp } from "../contract/text.ts";
 import { severities, severity } from "../monitoring/hibp/severity-schema.ts";
 
 export const resolution = z.enum(["handled", "ignored"]);
 export type Resolution = z.infer<typeof resolution>;
 
-export const acknowledgeReason = text(1000, { multiline: true });
+const reasonExample = z.meta({ examples: ["Password changed"] });
 
-const acknowledger = z.object({ id: idField, label: z.string() });
+export const acknowledgeReason = text(1000, { multiline: true }).check(reasonExample);
+
+const acknowledger = z.object({ id: idField, label: textSuchAs("Grace Hopper") });
 
 export const finding = z
   .object({
     id: idField.check(z.meta({ description: "Permanent, never reused" })),
-    email: z.string(),
+    email: textSuchAs("ada@demo.example"),
     emailId: idField,
     breach: z.object({
       id: idField,
-      name: z.string().check(z.meta({ description: "Permanent key of Have I Been Pwned" })),
-      title: z.string(),
-      domain: z.string().check(z.meta({ description: "May be empty" })),
+      name: textSuchAs("PayrollPro").check(z.meta({ description: "Permanent key of Have I Been Pwned" })),
+      title: textSuchAs("PayrollPro"),
+      domain: textSuchAs("payrollpro.example").check(z.meta({ description: "May be empty" })),
       breachDate: z.string().check(z.meta({ format: "date", examples: ["2026-01-31"] })),
-      dataClasses: z.array(z.string()),
-      pwnCount: count,
-      description: z.string().check(
+      dataClasses: z.array(z.string()).check(z.meta({ examples: [["Passwords", "Email addresses"]] })),
+      pwnCount: count.check(z.meta({ examples: [1_200_000] })),
+      description: textSuchAs("In January 2026 PayrollPro lost the passwords of its customers.").check(
         z.meta({
           description: "HTML as Have I Been Pwned wrote it: escape or sanitize it before showing it",
         }),
@@ -37,32 +39,37 @@ export const finding = z
     acknowledgedBy: z.nullable(acknowledger).check(z.meta({ description: "The user who acknowledged it" })),
     acknowledgedByApiKey: z
       .nullable(acknowledger)
-      .check(z.meta({ description: "The API key that acknowledged it" })),
-    acknowledgeReason: z.nullable(z.string()),
+      .check(z.meta({ description: "The API key that acknowledged it", examples: [null] })),
+    acknowledgeReason: z.nullable(z.string()).check(reasonExample),
     resolution: z.nullable(resolution),
   })
   .check(z.meta({ id: "BreachFinding" }));
 export type Finding = z.infer<typeof finding>;
 
 const advice = z
-  .object({ title: z.string(), steps: z.array(z.string()) })
+  .object({
+    title: textSuchAs("Change the password"),
+    steps: z.array(textSuchAs("Change the password at PayrollPro, and wherever it was used again.")),
+  })
   .check(z.meta({ id: "Advice", description: "What the person who handles the finding can do" }));
+
+const unusual = z.boolean().check(z.meta({ examples: [false] }));
 
 /** A breach with everything that is known of it. */
 export const detailedBreach = z
   .object({
     ...finding.shape.breach.shape,
-    dataClasses: z.array(z.string()).check(z.meta({ description: "Worst first" })),
+    dataClasses: finding.shape.breach.shape.dataClasses.check(z.meta({ description: "Worst first" })),
     severity,
     addedDate: z.nullable(timestamp).check(z.meta({ description: "When Have I Been Pwned listed it" })),
     modifiedDate: z.nullable(timestamp),
     isVerified: z.boolean(),
-    isFabricated: z.boolean(),
-    isSensitive: z.boolean(),
-    isRetired: z.boolean(),
-    isSpamList: z.boolean(),
-    isMalware: z.boolean(),
-    isStealerLog: z.boolean(),
+    isFabricated: unusual,
+    isSensitive: unusual,
+    isRetired: unusual,
+    isSpamList: unusual,
+    isMalware: unusual,
+    isStealerLog: unusual,
     attribution: z.nullable(z.string()),
     advice: z.array(advice).check(z.meta({ description: "Worst first, at most four" })),
   })
@@ -77,8 +84,8 @@ export const detailedFinding = z
     severity: severity.check(
       z.meta({ description: "That of the breach; when it changes, its findings follow within minutes" }),
     ),
-    ownerName: z.nullable(z.string()),
-    team: z.nullable(z.object({ id: idField, name: z.string() })),
+    ownerName: z.nullable(z.string()).check(z.meta({ examples: ["Ada Lovelace"] })),
+    team: z.nullable(z.object({ id: idField, name: textSuchAs("Finance") })),
     stealerLogDomains: z.optional(z.array(z.string()).check(z.maxLength(50))).check(
       z.meta({
         description:

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { count, idField } from "../contract/page.ts";
-import { timestamp } from "../contract/text.ts";
+import { textSuchAs, timestamp } from "../contract/text.ts";
 
 const reasons = z.array(
   z.object({
@@ -35,7 +35,7 @@ export const scanCoverage = z
       .array(
         z.object({
           id: idField,
-          name: z.string(),
+          name: textSuchAs("demo.example"),
           method: z.enum(["domain_search", "address_by_address"]),
           reason: z.nullable(z.string()).check(
             z.meta({

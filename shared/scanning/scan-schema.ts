@@ -3,7 +3,9 @@ import { count, idField } from "../contract/page.ts";
 import { timestamp } from "../contract/text.ts";
 
 export const scanType = z.enum(["manual", "scheduled", "catalog_triggered"]);
-export const scanStatus = z.enum(["pending", "running", "completed", "failed"]);
+export const scanStatus = z
+  .enum(["pending", "running", "completed", "failed"])
+  .check(z.meta({ examples: ["completed"] }));
 export type ScanType = z.infer<typeof scanType>;
 export type ScanStatus = z.infer<typeof scanStatus>;
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { idField } from "../../contract/page.ts";
-import { timestamp } from "../../contract/text.ts";
+import { textSuchAs, timestamp } from "../../contract/text.ts";
 import { categoryOf } from "./actions.ts";
 
 export const category = z.enum(["monitoring", "findings", "alerts", "teams", "api_keys"]);
@@ -18,10 +18,12 @@ export const activityEntry = z
         examples: ["email.added"],
       }),
     ),
-    summary: z.string().check(z.meta({ description: "For people to read; its wording may change" })),
+    summary: textSuchAs("Added ada@demo.example").check(
+      z.meta({ description: "For people to read; its wording may change" }),
+    ),
     actor: z.object({
       type: z.enum(["user", "api_key", "system", "removed", "support"]),
-      label: z.string(),
+      label: textSuchAs("Grace Hopper"),
     }),
   })
   .check(z.meta({ id: "ActivityEntry" }));

@@ -20,6 +20,7 @@ export const teamName = nonBlank(100).check(
     (name) => name.normalize("NFKC").length <= 300,
     "must have fewer symbols that stand for several characters",
   ),
+  z.meta({ examples: ["Finance"] }),
 );
 export const keyLabel = nonBlank(100);
 

@@ -112,6 +112,7 @@ export const alertConfigPatch = z
           z.meta({
             description:
               "Merged field by field; a change of `channel` needs the full config of the new kind. A webhook's `urlPreview` sent as `url` keeps the url",
+            examples: [{ recipients: ["security@demo.example"] }],
           }),
         ),
       ...notificationFlags,
@@ -124,7 +125,7 @@ export const alertConfig = z
   .object({
     id: idField,
     organizationId: idField,
-    channel: channelKind,
+    channel: channelKind.check(z.meta({ examples: ["webhook"] })),
     isEnabled: z.boolean(),
     config: z.union([
       z.object({
@@ -177,13 +178,17 @@ export const detailedAlertConfig = z
   .object({
     ...alertConfig.shape,
     options: alertOptions,
-    failing: z
-      .boolean()
-      .check(z.meta({ description: "Whether an attempt failed, and nothing has arrived since then" })),
+    failing: z.boolean().check(
+      z.meta({
+        description: "Whether an attempt failed, and nothing has arrived since then",
+        examples: [false],
+      }),
+    ),
     failingSince: z.nullable(timestamp).check(
       z.meta({
         description:
           "When the first of these attempts failed, or a delivery had waited for a day; null once one arrives",
+        examples: [null],
       }),
     ),
     notDelivered: count,

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
+import { textSuchAs } from "../../contract/text.ts";
 
 /** The `data` of an envelope, by the type of its event. */
 export const eventData = {
@@ -8,9 +9,9 @@ export const eventData = {
       .array(
         z.object({
           breachId: idField,
-          title: z.string(),
-          domain: z.string(),
-          dataClasses: z.array(z.string()),
+          title: textSuchAs("PayrollPro"),
+          domain: textSuchAs("payrollpro.example"),
+          dataClasses: z.array(z.string()).check(z.meta({ examples: [["Passwords", "Email addresses"]] })),
         }),
       )
       .check(z.minLength(1)),
@@ -21,7 +22,7 @@ export const eventData = {
     failedCount: count,
     totalEmails: count,
   }),
-  scan_error: z.object({ error: z.string() }),
+  scan_error: z.object({ error: textSuchAs("2 e-mails could not be scanned") }),
 } as const;
 
 /** An event as receivers get it. (The `AlertEvent` of a delivery names breaches by id only.) */

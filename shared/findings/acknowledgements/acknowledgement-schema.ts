@@ -30,11 +30,7 @@ export const findingFilter = z
     severity: z.optional(
       z
         .array(severity)
-        .check(
-          z.minLength(1),
-          z.maxLength(severities.length),
-          z.meta({ description: "One of these", examples: [["critical", "high"]] }),
-        ),
+        .check(z.minLength(1), z.maxLength(severities.length), z.meta({ description: "One of these" })),
     ),
     scanId: z.optional(idField.check(z.meta({ description: "The scan that first detected the finding" }))),
     detectedBefore: z.optional(
@@ -53,6 +49,7 @@ export const findingFilter = z
     z.meta({
       id: "AcknowledgementFilter",
       description: "Fields combine with AND; `{}` means all findings. Unknown fields are refused",
+      examples: [{ breachId: 1, severity: ["critical", "high"] }],
     }),
   );
 export type FindingFilter = z.infer<typeof findingFilter>;
@@ -87,7 +84,11 @@ export const matching = count.check(
   z.meta({ description: "How many findings the request was about when it was made" }),
 );
 
-const state = { id: idField, status: z.enum(["running", "completed", "failed"]), matching };
+const state = {
+  id: idField,
+  status: z.enum(["running", "completed", "failed"]).check(z.meta({ examples: ["completed"] })),
+  matching,
+};
 const times = { createdAt: timestamp, completedAt: z.nullable(timestamp) };
 
 export const acknowledgement = z

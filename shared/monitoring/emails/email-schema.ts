@@ -3,7 +3,7 @@ import { asciiAddress } from "../../contract/domain-name.ts";
 import { booleanParameter, count, idField, idParameter, pageQuery } from "../../contract/page.ts";
 import { notEmpty } from "../../contract/patch.ts";
 import { isQuery } from "../../contract/search-text.ts";
-import { text, timestamp } from "../../contract/text.ts";
+import { text, textSuchAs, timestamp } from "../../contract/text.ts";
 import { severity } from "../hibp/severity-schema.ts";
 
 /**
@@ -33,7 +33,9 @@ export const emailAddress = writtenAddress.check(
   }),
 );
 
-export const ownerName = text(200).check(z.trim());
+const ownerExample = z.meta({ examples: ["Ada Lovelace"] });
+
+export const ownerName = text(200).check(z.trim(), ownerExample);
 
 /** The domain of a normalized address: the part after the last `@`. */
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);
@@ -41,13 +43,13 @@ export const domainOf = (address: string): string => address.slice(address.lastI
 export const monitoredEmail = z
   .object({
     id: idField,
-    email: z.string(),
-    ownerName: z.nullable(z.string()),
+    email: textSuchAs("ada@demo.example"),
+    ownerName: z.nullable(z.string()).check(ownerExample),
     isActive: z.boolean().check(z.meta({ description: "Whether it is scanned and takes a seat" })),
     lastScannedAt: z.nullable(timestamp),
     createdAt: timestamp,
-    domain: z.object({ id: idField, name: z.string() }),
-    team: z.nullable(z.object({ id: idField, name: z.string() })),
+    domain: z.object({ id: idField, name: textSuchAs("demo.example") }),
+    team: z.nullable(z.object({ id: idField, name: textSuchAs("Finance") })),
     breachCount: count,
     unacknowledgedBreachCount: count,
   })

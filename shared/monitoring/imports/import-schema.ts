@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { quote } from "../../access/billing/billing-schema.ts";
 import { teamName } from "../../access/organizations/organization-schema.ts";
 import { idField } from "../../contract/page.ts";
-import { text } from "../../contract/text.ts";
+import { text, textSuchAs } from "../../contract/text.ts";
 import { emailAddress, ownerName } from "../emails/email-schema.ts";
 
 /** Addresses that one file may hold, and so rows of one plan. */
@@ -35,7 +35,7 @@ const importStatus = z.enum(["will_import", "already_monitored", "duplicate", "i
 /** What an import does with one address of the file. */
 export const importRow = z
   .object({
-    email: text(maximumAddressCharacters),
+    email: text(maximumAddressCharacters).check(z.meta({ examples: ["ada@demo.example"] })),
     domainId: z.nullable(idField).check(z.meta({ description: "Null exactly when the row is invalid" })),
     status: importStatus,
     ownerName: z.optional(ownerName),
@@ -59,19 +59,28 @@ export const importPreview = z.object({
   columns: z.optional(
     z
       .object({
-        used: z.array(z.string()),
-        ignored: z.array(z.string()),
-        withoutAddress: z
-          .array(z.string())
-          .check(
-            z.meta({ description: "Whose rows have no address: at most 500 names, or else first cells" }),
-          ),
-        departed: z.array(z.object({ email: z.string(), heading: z.string(), value: z.string() })).check(
+        used: z.array(z.string()).check(z.meta({ examples: [["Email", "Name", "Team", "Status"]] })),
+        ignored: z.array(textSuchAs("Phone")),
+        withoutAddress: z.array(z.string()).check(
           z.meta({
-            description:
-              "Addresses of people who have left or are shut out, as a column such as “Status”, “suspended”, “accountEnabled” or “Termination date” says: its heading and its value",
+            description: "Whose rows have no address: at most 500 names, or else first cells",
+            examples: [[]],
           }),
         ),
+        departed: z
+          .array(
+            z.object({
+              email: textSuchAs("grace@demo.example"),
+              heading: textSuchAs("Status"),
+              value: textSuchAs("Suspended"),
+            }),
+          )
+          .check(
+            z.meta({
+              description:
+                "Addresses of people who have left or are shut out, as a column such as “Status”, “suspended”, “accountEnabled” or “Termination date” says: its heading and its value",
+            }),
+          ),
       })
       .check(
         z.meta({
