@@ -25,6 +25,23 @@ export const text = (maximum: number, options: { multiline?: boolean } = {}) =>
 /** Trimmed text that is more than white space. */
 export const nonBlank = (maximum: number) => text(maximum).check(z.trim(), z.minLength(1));
 
+/**
+ * Characters that nobody sees: of format (Unicode's Cf), separators of lines and paragraphs, and fillers of Hangul. Two joiners stay
+ * beside letters beyond ASCII, because Persian, Indic scripts and emoji are written with them.
+ */
+export const unseen =
+  /[\u200c\u200d](?![^\0-\x7f])|(?<![^\0-\x7f])[\u200c\u200d]|(?![\u200c\u200d])[\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
+
+/** What programs make a link of. The name of a domain alone stays: companies are called so. */
+const link = /[a-z][a-z\d+.-]*:\/\/|\bmailto:|\bwww\.|[\p{L}\p{N}]\.\p{L}{2,}[/:?#]\S/iu;
+
+/** The name of an organization, a person, a team or a channel. Others read it, also in mails to strangers. */
+export const nameOf = (maximum: number) =>
+  nonBlank(maximum).check(
+    z.refine((name) => name.search(unseen) < 0, "must not contain invisible characters"),
+    z.refine((name) => !link.test(name), "must not contain a link"),
+  );
+
 /** A text of a reply, and what it looks like in the OpenAPI document. */
 export const textSuchAs = (example: string) => z.string().check(z.meta({ examples: [example] }));
 

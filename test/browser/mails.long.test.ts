@@ -253,7 +253,7 @@ describe("what people get", () => {
       "scan-error": /could be scanned/,
       "failing-channel": /do not reach/,
       owner: /your address is in/,
-      invitation: /^You are invited/,
+      invitation: / invites you to /,
       "sign-in": /^Sign in to/,
       passkey: /^A passkey was added/,
     };

@@ -1,7 +1,7 @@
 /** What the dashboard shows of an organization, its users, sessions, API keys and teams. */
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
-import { nonBlank, timestamp } from "../../contract/text.ts";
+import { nameOf, nonBlank, timestamp } from "../../contract/text.ts";
 import { billingInterval, billingStatus } from "../billing/billing-schema.ts";
 
 export const role = z.enum(["admin", "member"]).check(
@@ -12,10 +12,10 @@ export const role = z.enum(["admin", "member"]).check(
 );
 export type Role = z.infer<typeof role>;
 
-export const organizationName = nonBlank(100);
-export const personName = nonBlank(200);
+export const organizationName = nameOf(100);
+export const personName = nameOf(200);
 /** Keys of the table hold it in the form that it is compared in (monitoring/teams/team.ts), and have 1,024 bytes. */
-export const teamName = nonBlank(100).check(
+export const teamName = nameOf(100).check(
   z.refine(
     (name) => name.normalize("NFKC").length <= 300,
     "must have fewer symbols that stand for several characters",

@@ -26,7 +26,7 @@ export const invitationMessage = (
   }: { organizationName: string; invitedBy: string; hasToken: boolean },
 ): LinkMessage =>
   render({
-    subject: `You are invited to ${organizationName} on ${senderName}`,
+    subject: `${invitedBy} invites you to ${organizationName} on ${senderName}`,
     lead: `${invitedBy} invites you to ${organizationName}. ${senderName} looks for the organization's e-mail addresses in known data breaches.`,
     label: "Accept invitation",
     url,

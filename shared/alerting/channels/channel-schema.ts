@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
-import { nonBlank, text, timestamp } from "../../contract/text.ts";
+import { nameOf, text, timestamp } from "../../contract/text.ts";
 import { writtenAddress } from "../../monitoring/emails/email-schema.ts";
 import { severities } from "../../monitoring/hibp/severity-schema.ts";
 
@@ -149,7 +149,7 @@ export type Grouping = (typeof groupings)[number];
 /** Body of PUT /alert-configs/:id/options, whole, and the reply of GET. What fits which kind is checked in options.ts. */
 export const alertOptions = z
   .object({
-    name: z.nullable(nonBlank(100)),
+    name: z.nullable(nameOf(100)),
     minSeverity: z.enum(severities).check(z.meta({ description: "New breaches below it make no alert" })),
     grouping: z.enum(groupings).check(
       z.meta({

@@ -6,6 +6,7 @@
 import * as z from "zod/mini";
 import { teamName } from "../../access/organizations/organization-schema.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { unseen } from "../../contract/text.ts";
 import { ownerName } from "../emails/email-schema.ts";
 import { decode, invalidFile } from "./decode.ts";
 import { departureIn } from "./departure.ts";
@@ -259,7 +260,7 @@ const maximumNameCharacters = 200;
 /** With white space, which `line` shortens. Bounds the time that the patterns take. */
 const maximumNameCellCharacters = 2000;
 
-const nameIn = (cell = ""): string => line(cell.slice(0, maximumNameCellCharacters));
+const nameIn = (cell = ""): string => line(cell.slice(0, maximumNameCellCharacters).replace(unseen, ""));
 
 const ownerOf = (cells: readonly string[], alternatives: readonly NameColumns[]): string | undefined => {
   const found = alternatives.map((columns) => nameOf(cells, columns)).find((name) => name !== "") ?? "";

@@ -2,6 +2,7 @@ import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Refusal } from "../../../shared/contract/errors.ts";
+import { unseen } from "../../../shared/contract/text.ts";
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import { type Candidate, extract as read } from "../../../shared/monitoring/imports/extract.ts";
 import { importedAddress, importRow } from "../../../shared/monitoring/imports/import-schema.ts";
@@ -408,6 +409,8 @@ const name = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
   .filter((each) => !/[\p{Cc}]/u.test(each) && each.isWellFormed())
   .map((each) => each.replace(/\s+/g, " ").trim())
+  // What nobody sees is taken out of names.
+  .filter((each) => each.search(unseen) < 0)
   // A mark in front of a formula is no part of the name, and a number or a placeholder is no name.
   .filter((each) => !/[\ufeff\ufffd]|^'[-+=@]|^\d*$/.test(each) && !isPlaceholder(each))
   // Such pairs are read as UTF-8 that became Windows-1252 on its way: "Â¡" as "¡".
