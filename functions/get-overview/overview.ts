@@ -12,7 +12,7 @@ import * as breachDetails from "../../shared/monitoring/hibp/breach-details.ts";
 import { noticesFor } from "../../shared/monitoring/hibp/plan-notices.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription-state.ts";
-import { countOpen } from "../../shared/monitoring/unwatched/record.ts";
+import { countOpen } from "../../shared/monitoring/unwatched/store.ts";
 import * as scanList from "../../shared/scanning/scan-list.ts";
 import type { Overview } from "./endpoint.ts";
 

@@ -4,7 +4,7 @@ import { unwatchedIds } from "../../shared/monitoring/unwatched/unwatched-schema
 
 export const ignoreUnwatched = defineEndpoint({
   summary: "Ignore breached addresses that nobody watches, or stop ignoring them",
-  description: "Of an ignored address nothing is kept but the address.",
+  description: "An ignored address stays so until it is taken back, or watched from the list.",
   access: "user",
   body: z.object({ ids: unwatchedIds, ignored: z.boolean() }),
   refusals: ["unwatchedNotFound"],

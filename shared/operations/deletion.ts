@@ -59,9 +59,12 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
   await deletePartition(keys.domainName(org, ""), async ({ sk: name }) => {
     await table.attempt(table.remove(keys.provenDomain(name), condition("#organizationId = :org", { org })));
   });
+  await deletePartition(keys.domain(org, 0), ({ sk: id }) =>
+    deletePartition(keys.unwatchedPart(org, Number(id), "", 0)),
+  );
   const partitions = [
     keys.ownChecksOfDomain(org, 0),
-    keys.domain(org, 0),
+    keys.unwatched(org, 0),
     keys.domainRemoval(org, 0),
     keys.team(org, 0),
     keys.teamName(org, ""),

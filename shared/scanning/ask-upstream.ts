@@ -23,7 +23,7 @@ export type DomainAnswer = { domain: Domain } & (
 );
 
 /** Answers stay in memory until they are compared: a batch ends once it has this many breached aliases. */
-const aliasesPerBatch = 300_000;
+export const aliasesPerBatch = 300_000;
 
 /** What a planner needs after its last request to HIBP, to compare the answers and save the batch. */
 const saveSeconds = 90;
@@ -39,12 +39,15 @@ export const hasTimeToAsk = ({ remainingSeconds }: Invocation): boolean =>
   remainingSeconds() >= saveSeconds + requestSeconds;
 
 /**
- * Claims domains and asks HIBP about them one by one, as far as time, rate limit and memory allow; the other domains stay without an answer. `delaySeconds`: the rate limit allows the next request after this delay.
+ * Claims domains and asks HIBP about them one by one, as far as time, rate limit and memory allow. The other domains stay
+ * without an answer. `delaySeconds`: the rate limit allows the next request after this delay. `isClaimed`: the scan has
+ * claimed them before.
  */
 export const askUpstream = async (
   { org, scanId, invocation }: Planner,
   domains: readonly Domain[],
   batchMilliseconds: number,
+  { isClaimed = false }: { isClaimed?: boolean } = {},
 ): Promise<{ answers: DomainAnswer[]; delaySeconds?: number }> => {
   const answers: DomainAnswer[] = [];
   if (domains.length === 0) return { answers };
@@ -57,10 +60,10 @@ export const askUpstream = async (
   try {
     const names = domains.map(({ name }) => name);
     const { rpm, coverage } = await forDomains(names, waiting());
-    for (const { id } of domains) {
+    for (const each of domains) {
       // The order matters: claim, ask, read the e-mails. E-mails added or enabled after the claim are not part
       // of this scan.
-      const domain = await claim(org, scanId, id);
+      const domain = isClaimed ? each : await claim(org, scanId, each.id);
       if (domain === undefined) continue;
       const reason = noSearchOf(domain.name, coverage);
       const answer: DomainAnswer =
@@ -121,7 +124,7 @@ const claim = async (org: number, scanId: number, id: number): Promise<Domain | 
   const claimed = await table.attempt(
     table.update<Domain>(keys.domain(org, id), {
       set: { plannedByScan: scanId, planAt: new Date().toISOString(), planState: "fetching" },
-      remove: ["planBatch", "planReason"],
+      remove: ["planBatch", "planReason", "unwatchedOfScan"],
       if: condition(
         "#verified = :verified AND (#plannedByScan < :scan OR (#plannedByScan = :scan AND #planState = :fetching))",
         { verified: true, scan: scanId, fetching: "fetching" },

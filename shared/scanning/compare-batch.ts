@@ -1,8 +1,9 @@
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as catalog from "../monitoring/hibp/catalog.ts";
-import { compareAll } from "../monitoring/unwatched/compare.ts";
+import { type News, newsIn } from "../monitoring/unwatched/keep.ts";
 import { aliasOf } from "../monitoring/unwatched/record.ts";
+import * as unwatched from "../monitoring/unwatched/store.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";
 import { compareEmail, type EmailChange, isIncluded } from "./compare-email.ts";
 import { inChunks, lookupChunk } from "./email-chunks.ts";
@@ -12,12 +13,14 @@ import { addStealerLogs, type Compared } from "./stealer-logs.ts";
 
 /**
  * What is to be done for a batch. `unchanged`: e-mails that need no write; `failures`: how many e-mails are of domains
- * without an answer that is believed, by its reason; `doubted`: the ids of domains whose answer is not believed.
+ * without an answer that is believed, by its reason; `doubted`: the ids of domains whose answer is not believed; `news`: of
+ * addresses that nobody watches, by domain.
  */
 export type BatchWork = {
   unchanged: number;
   failures: Failures;
   doubted: Set<number>;
+  news: Map<number, News>;
   /** `changes` is empty in chunks of look-ups. */
   chunks: { chunk: string; emails: number; changes: EmailChange[] }[];
 };
@@ -28,7 +31,14 @@ export const compareBatch = async (
   answers: readonly DomainAnswer[],
 ): Promise<BatchWork> => {
   const { org, scanId } = planner;
-  const work: BatchWork = { unchanged: 0, failures: new Map(), doubted: new Set(), chunks: [] };
+  const work: BatchWork = {
+    unchanged: 0,
+    failures: new Map(),
+    doubted: new Set(),
+    news: new Map(),
+    chunks: [],
+  };
+  if (answers.length === 0) return work;
   const byDomain = new Map(answers.map((answer) => [answer.domain.id, answer]));
   const breachIds = await breachIdsOf(answers);
   const blocks = emails.blocks(
@@ -39,13 +49,13 @@ export const compareBatch = async (
   );
   const tallies = new Map<number, Tally>();
   const changed: Compared[] = [];
-  const watched = new Map<string, Email>();
+  const watched = new Map(answers.map(({ domain }) => [domain.id, new Map<string, Email>()]));
   for await (const rows of emails.membersOf(org, blocks)) {
     const single: Email[] = [];
     for (const row of rows) {
       const group = emails.groupOf(row);
       const answer = byDomain.get(group.domainId);
-      if (answer?.state === "checked") watched.set(row.email, row);
+      if (answer?.state === "checked") watched.get(group.domainId)?.set(row.email, row);
       if (answer === undefined || !isIncluded(row, group, scanId)) continue;
       if (answer.state === "checked") {
         const change = compareEmail(row, breachesOf(row, answer.breachNames, breachIds));
@@ -66,7 +76,14 @@ export const compareBatch = async (
   }
   const isBelieved = ({ domain }: { domain: { id: number } }): boolean => !work.doubted.has(domain.id);
   const checked = answers.filter((answer) => answer.state === "checked").filter(isBelieved);
-  await compareAll(org, checked, { watched, breachIds });
+  const roots = new Map(
+    checked.length === 0 ? [] : (await unwatched.roots(org)).map((root) => [root.domainId, root]),
+  );
+  for (const answer of checked) {
+    const { id } = answer.domain;
+    const news = newsIn(answer, { watched: watched.get(id) ?? new Map(), breachIds }, roots.get(id));
+    if (news !== undefined) work.news.set(id, news);
+  }
   const believed = changed.filter(isBelieved);
   await addStealerLogs(planner, believed);
   for (const [number, changes] of inChunks(believed.map(({ change }) => change)).entries())

@@ -8,12 +8,14 @@ import type { Message } from "../contract/messages.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { noteDomain } from "../monitoring/domains/own-checks.ts";
 import { UpstreamFailure } from "../monitoring/hibp/hibp.ts";
+import type { News } from "../monitoring/unwatched/keep.ts";
 import { askUpstream, type DomainAnswer, hasTimeToAsk } from "./ask-upstream.ts";
 import { compareBatch } from "./compare-batch.ts";
 import { outcomeOfAnswer } from "./coverage.ts";
 import { type ChunkLeft, chunksLeft, isDone, isLookup, keepChanges } from "./email-chunks.ts";
 import { end, endIfNotServed } from "./end.ts";
 import { isPlanned, reasonOf } from "./final-counts.ts";
+import { askAgain, isFull, isLost, keepAll } from "./keep-unwatched.ts";
 import { acquireFencingToken, heldBy, type Planner, renewLock, renewWhile } from "./lock.ts";
 import { failureCounts, type ScanRecord, scans } from "./record.ts";
 import { running } from "./transitions.ts";
@@ -91,34 +93,49 @@ const setRunning = async (org: number, scanId: number): Promise<ScanRecord | und
 const planDomains = async (planner: Planner, scan: ScanRecord): Promise<PlanProgress> => {
   const { org, scanId, fencingToken, invocation } = planner;
   let batchMilliseconds = firstBatchMilliseconds;
+  const held = new Map<number, News>();
   for (let batchId = fencingToken * batchesPerPlanner; ; batchId++) {
     if (!(await renewLock(planner))) return "over";
     const verified = (await domains.list(org)).filter((domain) => domain.verified);
     const todo = verified.filter((domain) => !isPlanned(domain, scanId));
-    if (todo.length > 0 && !hasTimeToAsk(invocation)) return { delaySeconds: 0 };
+    const lost = verified.filter((domain) => isLost(domain, scanId) && !held.has(domain.id));
+    const isOut = todo.length + lost.length > 0 && !hasTimeToAsk(invocation);
+    // What was found is on its way by now, and does not wait for addresses that nobody watches.
+    if (todo.length === 0 || isOut || isFull(held)) await keepAll(planner, held);
+    if (isOut) return { delaySeconds: 0 };
+    if (todo.length === 0 && lost.length > 0) {
+      const delaySeconds = await askAgain(planner, lost, held);
+      if (delaySeconds === undefined) continue;
+      await keepAll(planner, held);
+      return { delaySeconds };
+    }
     const batch = todo.slice(0, domainsPerBatch);
     const { answers, delaySeconds } = await askUpstream(planner, batch, batchMilliseconds);
     if (answers.length < batch.length) batchMilliseconds *= 2;
     if (answers.length > 0 || todo.length === 0) {
-      const last = answers.length === todo.length;
-      const isSaved = await compareAndSave(planner, scan, batchId, answers, { last });
-      if (isSaved && last) return "planned";
+      const isLast = answers.length === todo.length && held.size === 0;
+      if ((await compareAndSave(planner, scan, batchId, answers, { isLast, held })) === "planned")
+        return "planned";
     }
-    if (delaySeconds !== undefined) return { delaySeconds };
+    if (delaySeconds !== undefined) {
+      await keepAll(planner, held);
+      return { delaySeconds };
+    }
   }
 };
 
 /**
- * Compares the answers of a batch with the e-mails, saves the resulting work and sends it. False when nothing
- * was saved, because another planner took over or a domain was unverified. `last`: the scan is planned then.
+ * Compares the answers of a batch with the e-mails, saves the resulting work and sends it. Undefined when nothing
+ * was saved, because another planner took over or a domain was unverified. Adds news of addresses that nobody watches to
+ * `held`. `isLast`: the scan is planned then, if there are none.
  */
 const compareAndSave = async (
   planner: Planner,
   scan: ScanRecord,
   batch: number,
   answers: readonly DomainAnswer[],
-  { last }: { last: boolean },
-): Promise<boolean> => {
+  { isLast, held }: { isLast: boolean; held: Map<number, News> },
+): Promise<"planned" | "saved" | undefined> => {
   const { org, scanId } = planner;
   const work = await compareBatch(planner, answers);
   const toKeep = work.chunks.filter(({ chunk }) => !isLookup(chunk));
@@ -129,6 +146,7 @@ const compareAndSave = async (
   await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
 
   const remaining = Object.fromEntries(work.chunks.map(({ chunk, emails }) => [chunk, emails]));
+  const isPlannedNow = isLast && work.news.size === 0;
   const { written } = await table.attempt(
     table.transact([
       { check: keys.scanLock(org), if: heldBy(planner) },
@@ -138,17 +156,18 @@ const compareAndSave = async (
           add: { scannedEmails: work.unchanged, ...failureCounts(work.failures) },
           set: {
             ...(answers.length > 0 && { [`remaining.${batch}`]: remaining }),
-            ...(last && { planned: true }),
+            ...(isPlannedNow && { planned: true }),
           },
         }),
       ]),
       ...answers.map((answer): Write => {
         const { domain } = answer;
         const outcome = outcomeOfAnswer(answer, scanId, work.doubted.has(domain.id));
+        const hasNews = work.news.has(domain.id);
         return {
           update: keys.domain(org, domain.id),
           ...outcome,
-          set: { ...outcome.set, planBatch: batch },
+          set: { ...outcome.set, planBatch: batch, ...(hasNews && { unwatchedOfScan: scanId }) },
           if: condition(
             "#verified = :verified AND #plannedByScan = :scan AND #planState = :fetching AND #planAt = :planAt",
             { verified: true, scan: scanId, fetching: "fetching", planAt: domain.planAt },
@@ -157,8 +176,10 @@ const compareAndSave = async (
       }),
     ]),
   );
-  if (written) await sendChunks(org, scanId, chunksLeft({ remaining: { [batch]: remaining } }));
-  return written;
+  if (!written) return undefined;
+  for (const [domainId, news] of work.news) held.set(domainId, news);
+  await sendChunks(org, scanId, chunksLeft({ remaining: { [batch]: remaining } }));
+  return isPlannedNow ? "planned" : "saved";
 };
 
 const sendChunks = async (org: number, scanId: number, chunks: readonly ChunkLeft[]): Promise<void> => {

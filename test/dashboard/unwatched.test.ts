@@ -105,8 +105,9 @@ describe("listing", () => {
   });
 });
 
-test("ignored addresses stay so, and nothing else is kept of them, until taken back", async () => {
+test("ignored addresses stay so, with what is known of them, until taken back", async () => {
   const { list, post, idOf, logged, user } = other;
+  const { addresses: before } = await list();
   const ids = [await idOf("ada"), await idOf("grace")];
   const ignore = (ignored: boolean) => post("ignore", { ids: [...ids, ...ids], ignored });
   for (let time = 0; time < 2; time++) {
@@ -115,18 +116,12 @@ test("ignored addresses stay so, and nothing else is kept of them, until taken b
   }
   const { addresses, total } = await list("ignored=true");
   expect(total).toBe(2);
-  expect(addresses.find(({ email }) => email === "ada@demo.example")).toMatchObject({
-    id: ids[0],
-    severity: null,
-    breachCount: 0,
-    breaches: [],
-    firstSeenAt: null,
-    ignored: true,
-  });
+  const known = before.filter(({ id }) => ids.includes(Number(id)));
+  expect(addresses).toEqual(known.map((each) => ({ ...each, ignored: true })));
   expect((await user.dashboard.get("/overview")).body.unwatched).toBe(10);
 
   await ignore(false);
-  expect(await list("ignored=false")).toMatchObject({ total: 12, unwatched: 12 });
+  expect(await list("ignored=false")).toMatchObject({ addresses: before, total: 12, unwatched: 12 });
   expect((await logged()).filter((each) => each.startsWith("unwatched"))).toEqual([
     "unwatched.restored: Stopped ignoring 2 unwatched addresses",
     "unwatched.ignored: Ignored 2 unwatched addresses",

@@ -8,7 +8,7 @@
 export type Key = { pk: string; sk: string };
 
 /** Kinds whose members are counted lists (lists/counted-list.ts). */
-export const listKinds = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY", "UNWATCHED"] as const;
+export const listKinds = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY"] as const;
 export type ListKind = (typeof listKinds)[number];
 
 /** Kinds whose ids come one by one from a counter of the whole deployment. */
@@ -61,6 +61,12 @@ export const keys = {
   domainRemoval: (org: number, domain: number): Key => ({
     pk: `ORG#${org}#DOMAIN-REMOVAL`,
     sk: padded(domain),
+  }),
+  /** The root of a domain's unwatched addresses, and the parts of its documents (monitoring/unwatched/store.ts). */
+  unwatched: (org: number, domain: number): Key => ({ pk: `ORG#${org}#UNWATCHED`, sk: padded(domain) }),
+  unwatchedPart: (org: number, domain: number, version: string, part: number): Key => ({
+    pk: `ORG#${org}#UNWATCHED#${domain}`,
+    sk: `${version}#${part}`,
   }),
   team: (org: number, id: number): Key => ({ pk: `ORG#${org}#TEAM`, sk: padded(id) }),
   /** Keeps a name unique among the organization's teams. Holds the team's id. */

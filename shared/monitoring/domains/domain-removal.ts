@@ -7,7 +7,7 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { emails } from "../emails/record.ts";
-import { removeAll as removeUnwatched } from "../unwatched/record.ts";
+import { removeAll as removeUnwatched } from "../unwatched/store.ts";
 import * as domains from "./domain.ts";
 import { provenDomain, release } from "./proof-record.ts";
 

@@ -43,7 +43,9 @@ export type Domain = {
   doubtedByScan?: number;
   /** Why HIBP does not search the domain any more, though it did before; until it does again. */
   lostSearch?: NoSearch;
-  /** Hashes of the addresses that were erased, which unwatched/record.ts keeps out of the list. */
+  /** The scan whose answer about unwatched addresses is still to be kept (unwatched/keep.ts). */
+  unwatchedOfScan?: number;
+  /** Hashes of the addresses that were erased, which unwatched/keep.ts leaves out of what it keeps. */
   erased?: Set<string>;
   /** Id of the batch of domains that the scan `plannedByScan` planned together. */
   planBatch?: number;

@@ -1,32 +1,33 @@
-/** Watching and ignoring breached addresses that nobody watches. */
+/** Watching, ignoring and erasing breached addresses that nobody watches. */
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
 import type { Quote } from "../../access/billing/billing-schema.ts";
-import { chunk } from "../../aws/table/chunk.ts";
-import type { Write } from "../../aws/table/condition.ts";
+import { exists, type Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { blockOf } from "../../lists/blocks.ts";
-import type { MemberWrite } from "../../lists/member-writes.ts";
+import * as domains from "../domains/domain.ts";
 import { importAll } from "../imports/commit.ts";
 import { monitoredOf, plan } from "../imports/plan.ts";
-import { type Unwatched, unwatched } from "./record.ts";
+import { aliasOf, baseOf, hashOf, idOf, type Kept, listedIn } from "./record.ts";
+import * as store from "./store.ts";
 
 /** What importing the addresses would cost now. Refuses `unwatchedNotFound`, `domainNotVerified`. */
 export const quote = async (org: number, ids: readonly number[]): Promise<Quote> =>
-  (await planOf(org, await addressesOf(org, ids))).quote;
+  (await planOf(org, addressesOf(await find(org, ids)))).quote;
 
 /**
- * Watches addresses as an import does. Skips those that are watched by now or have left the list. Refuses what `quote` refuses, before
- * anything is done.
+ * Watches addresses as an import does. Skips those that are watched by now or have left the list. Refuses what `quote`
+ * refuses, before anything is done.
  */
 export const watch = async (
   org: number,
   ids: readonly number[],
   actor: Actor,
 ): Promise<{ addedCount: number; disabledCount: number }> => {
-  const addresses = await addressesOf(org, ids);
+  const found = await find(org, ids);
+  const addresses = addressesOf(found);
   const { emails } = await planOf(org, addresses);
   const rows = emails.flatMap(({ email, domainId, status }) =>
     status === "will_import" && domainId !== null ? { email, domainId } : [],
@@ -35,9 +36,14 @@ export const watch = async (
     rows.length > 0 ? await importAll(org, rows, actor) : { imported: 0, disabled: 0 };
   const takeOff = async (): Promise<void> => {
     const monitored = await monitoredOf(org, addresses);
-    await change(org, ids, (row) =>
-      monitored.has(row.email) ? unwatched.delete(org, row.id, unwatched.groupOf(row)) : undefined,
-    );
+    for (const { domainId, name, aliases } of found) {
+      const added = aliases.filter((alias) => monitored.has(`${alias}@${name}`));
+      await change(org, domainId, (kept) => {
+        const watched = [...new Set([...kept.watched, ...added])];
+        const isLeft = ({ alias }: { alias: string }): boolean => !added.includes(alias);
+        return { next: { ...kept, ignored: kept.ignored.filter(isLeft), watched }, count: added.length };
+      });
+    }
   };
   // They are watched even if this fails: the next scan takes them off the list.
   await takeOff().catch(() => {});
@@ -45,9 +51,8 @@ export const watch = async (
 };
 
 /**
- * Ignores addresses, or stops ignoring them. Nothing but the address is kept of an ignored one, and after it the next scan fills in
- * again what is known.
- * Addresses that have left the list are skipped. Refuses `unwatchedNotFound` before anything is done.
+ * Ignores addresses, or stops ignoring them. Skips those that are watched by now or have left the list. Refuses
+ * `unwatchedNotFound` before anything is done.
  */
 export const ignore = async (
   org: number,
@@ -55,22 +60,55 @@ export const ignore = async (
   ignored: boolean,
   actor: Actor,
 ): Promise<void> => {
-  await addressesOf(org, ids);
+  const found = await find(org, ids);
   const slot = await activity.slot(org);
-  const logged = (before: number, changed: number): Write[] => {
-    const all = before + changed;
-    const summary = `${ignored ? "Ignored" : "Stopped ignoring"} ${all} unwatched ${all === 1 ? "address" : "addresses"}`;
-    const action = ignored ? "unwatched.ignored" : "unwatched.restored";
-    return activity.counting(org, slot, before > 0, { action, summary, actor });
-  };
-  const changeOf = (row: Unwatched): MemberWrite | undefined => {
-    const from = unwatched.groupOf(row);
-    if (from.isIgnored === ignored) return undefined;
-    const to = { ...from, isIgnored: ignored, level: 0 };
-    return unwatched.change(org, row.id, { from, to, remove: ["breachCount", "worst", "firstSeenAt"] });
-  };
-  await change(org, ids, changeOf, logged);
+  let done = 0;
+  for (const { domainId, aliases } of found) {
+    const meant = new Set(aliases);
+    const changed = (kept: Kept) => {
+      const some = listedIn(kept).filter((each) => meant.has(each.alias) && each.ignored !== ignored);
+      const others = kept.ignored.filter(({ alias }) => !meant.has(alias));
+      const known = some.map(({ ignored: _, ...each }) => each);
+      const next = { ...kept, ignored: ignored ? [...kept.ignored, ...known] : others };
+      return { next, count: some.length };
+    };
+    done += await change(org, domainId, changed, (count) => {
+      const all = done + count;
+      const many = `${all} unwatched ${all === 1 ? "address" : "addresses"}`;
+      const summary = `${ignored ? "Ignored" : "Stopped ignoring"} ${many}`;
+      const action = ignored ? "unwatched.ignored" : "unwatched.restored";
+      return activity.counting(org, slot, done > 0, { action, summary, actor });
+    });
+  }
 };
+
+/** Forgets an address with its sub-addresses, watched or not, so that no answer brings them back into the list. */
+export const erase = async (org: number, domainId: number, address: string): Promise<void> => {
+  const alias = aliasOf(address).toLowerCase();
+  const add = { erased: new Set([hashOf(alias)]) };
+  await table.attempt(table.update(keys.domain(org, domainId), { add, if: exists }));
+  const isLeft = (each: string): boolean => !isOf(alias, each);
+  await change(org, domainId, ({ breached, ignored, watched, left }) => ({
+    next: {
+      breached: breached.filter((each) => isLeft(each.alias)),
+      ignored: ignored.filter((each) => isLeft(each.alias)),
+      watched: watched.filter(isLeft),
+      left,
+    },
+    count: [...breached, ...ignored].some((each) => !isLeft(each.alias)) || !watched.every(isLeft) ? 1 : 0,
+  }));
+};
+
+/** Whether anything is kept of an address or its sub-addresses. */
+export const isKept = async (org: number, domainId: number, address: string): Promise<boolean> => {
+  const alias = aliasOf(address).toLowerCase();
+  const { breached, ignored, watched } = (await store.read(org, domainId)).kept;
+  return [...[...breached, ...ignored].map((each) => each.alias), ...watched].some((each) =>
+    isOf(alias, each),
+  );
+};
+
+const isOf = (alias: string, each: string): boolean => each === alias || baseOf(each) === alias;
 
 const planOf = async (org: number, addresses: readonly string[]) => {
   const planned = await plan(
@@ -81,37 +119,42 @@ const planOf = async (org: number, addresses: readonly string[]) => {
   return planned;
 };
 
-/** The addresses with these ids that are still on the list. Refuses `unwatchedNotFound` for an id that the organization never had. */
-const addressesOf = async (org: number, ids: readonly number[]): Promise<string[]> => {
-  const [directory, rows] = await Promise.all([
-    unwatched.directory(org),
-    unwatched.getMany(org, [...new Set(ids)]),
-  ]);
-  const blocks = new Set(directory.map(({ block }) => block));
-  if (!ids.every((id) => blocks.has(blockOf(id)))) throw new Refusal("unwatchedNotFound");
-  return rows.flatMap((row) => row?.email ?? []);
-};
+/** Aliases of a domain. */
+type Found = { domainId: number; name: string; aliases: string[] };
 
-/** Each may be of another block, whose counter the transaction changes too. */
-const rowsAtOnce = 45;
+const addressesOf = (found: readonly Found[]): string[] =>
+  found.flatMap(({ name, aliases }) => aliases.map((alias) => `${alias}@${name}`));
 
 /**
- * Changes the rows with these ids, in one transaction after another. `logged`: the writes that log how many rows one of them
- * changes, and how many were changed before it.
+ * The addresses with these ids, without those that were watched from the list or have left it. Refuses
+ * `unwatchedNotFound` if one of the ids was never there.
  */
-const change = async (
-  org: number,
-  ids: readonly number[],
-  changeOf: (row: Unwatched) => MemberWrite | undefined,
-  logged: (before: number, changed: number) => Write[] = () => [],
-): Promise<void> => {
-  let done = 0;
-  for (const some of chunk([...new Set(ids)], rowsAtOnce)) {
-    done += await withOptimisticRetry(async () => {
-      const changes = (await unwatched.getMany(org, some)).flatMap((row) => (row && changeOf(row)) ?? []);
-      if (changes.length > 0)
-        await table.transact([...unwatched.writes(org, changes), ...logged(done, changes.length)]);
-      return changes.length;
-    });
-  }
+const find = async (org: number, ids: readonly number[]): Promise<Found[]> => {
+  const [allDomains, roots] = await Promise.all([domains.list(org), store.roots(org)]);
+  const all = await Promise.all(roots.map((root) => store.read(org, root.domainId, root)));
+  const left = new Set(ids);
+  const found = all.map(({ domainId, kept }): Found => {
+    const { name = "" } = allDomains.find(({ id }) => id === domainId) ?? {};
+    const watched = new Set(kept.watched);
+    const meant = kept.breached.filter(({ alias }) => left.delete(idOf(domainId, alias)));
+    for (const id of kept.left) left.delete(id);
+    const aliases = meant.map(({ alias }) => alias).filter((alias) => !watched.has(alias));
+    return { domainId, name, aliases };
+  });
+  if (left.size > 0) throw new Refusal("unwatchedNotFound");
+  return found.filter(({ aliases }) => aliases.length > 0);
 };
+
+/** Changes what is kept of a domain, and logs it. `count`: how many addresses change; if none does, nothing is written. */
+const change = (
+  org: number,
+  domainId: number,
+  changed: (kept: Kept) => { next: Kept; count: number },
+  logged: (count: number) => Write[] = () => [],
+): Promise<number> =>
+  withOptimisticRetry(async () => {
+    const stored = await store.read(org, domainId);
+    const { next, count } = changed(stored.kept);
+    if (count > 0) await store.write(org, stored, next, { others: logged(count) });
+    return count;
+  });

@@ -1,33 +1,43 @@
 /**
- * Breached addresses of a domain that nobody watches: a list like others. Sub-addresses of a watched address, `ada+shop@` of `ada@`, are
+ * Breached addresses of a domain that nobody watches. Sub-addresses of a watched address, `ada+shop@` of `ada@`, are
  * kept by that e-mail's row instead, and of erased addresses the domain's row keeps hashes.
  */
 import { createHash } from "node:crypto";
-import { inTransactions } from "../../aws/table/budget.ts";
-import { chunk } from "../../aws/table/chunk.ts";
-import { exists } from "../../aws/table/condition.ts";
-import { keys } from "../../aws/table/keys.ts";
-import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
-import * as table from "../../aws/table/table.ts";
-import { blockOf } from "../../lists/blocks.ts";
-import { countedList } from "../../lists/counted-list.ts";
 
-/** What HIBP says of an address. `worst`: ids of up to five breaches, worst first. */
-export type Found = { breachCount: number; worst: number[]; firstSeenAt: string };
+/** An alias that HIBP names, when it first did (ISO 8601), and the ids of its breaches, ascending. */
+export type Breached = { alias: string; firstSeenAt: string; breachIds: readonly number[] };
 
-/** Of an ignored address nothing else is kept, and after that until the next scan. */
-type UnwatchedRow = { email: string } & Partial<Found>;
+/**
+ * All that is kept of a domain. `breached`: HIBP's last answer, less what was watched then, by alias. `ignored`: addresses
+ * as they were when somebody ignored them, which HIBP may not name any more. `watched`: aliases that were watched from the
+ * list since the answer. `left`: the ids of the last addresses that left it.
+ */
+export type Kept = {
+  breached: readonly Breached[];
+  ignored: readonly Breached[];
+  watched: readonly string[];
+  left: readonly number[];
+};
 
-/** `level`: the highest severity (hibp/severity.ts); 0 where it is not kept. */
-export type UnwatchedGroup = { domainId: number; isIgnored: boolean; level: number };
+export type Listed = Breached & { ignored: boolean };
 
-export const unwatched = countedList<UnwatchedGroup, UnwatchedRow>("UNWATCHED", {
-  domainId: "integer",
-  isIgnored: "boolean",
-  level: "integer",
-});
+/** What people see of a domain. */
+export const listedIn = ({ breached, ignored, watched }: Kept): Listed[] => {
+  const isIgnored = new Set(ignored.map(({ alias }) => alias));
+  const isWatched = new Set(watched);
+  return breached
+    .filter(({ alias }) => !isWatched.has(alias))
+    .map((each) => ({ ...each, ignored: isIgnored.has(each.alias) }));
+};
 
-export type Unwatched = NonNullable<Awaited<ReturnType<typeof unwatched.get>>>;
+/**
+ * The id of an address: 53 bits of a hash, so that nothing has to be drawn or kept for it. Two of an organization's 500,000
+ * addresses share an id with a probability of 1 to 72,000 (n² ÷ 2⁵⁴). People then change them together.
+ */
+export const idOf = (domainId: number, alias: string): number => {
+  const digest = createHash("sha256").update(`${domainId} ${alias}`).digest();
+  return (digest.readUInt32BE(0) >>> 11) * 2 ** 32 + digest.readUInt32BE(4) || 1;
+};
 
 /** The part of an address in front of the @. */
 export const aliasOf = (address: string): string => address.slice(0, address.lastIndexOf("@"));
@@ -40,45 +50,3 @@ export const baseOf = (alias: string): string => {
 
 /** What is kept of an alias that was erased. */
 export const hashOf = (alias: string): string => createHash("sha256").update(alias).digest("base64url");
-
-/** All of a domain. */
-export const read = async (org: number, domainId: number): Promise<Unwatched[]> => {
-  const rows: Unwatched[] = [];
-  const directory = await unwatched.directory(org);
-  const blocks = unwatched.blocks(directory, (group) => group.domainId === domainId);
-  for await (const members of unwatched.membersOf(org, blocks))
-    rows.push(...members.filter((row) => unwatched.groupOf(row).domainId === domainId));
-  return rows;
-};
-
-/** How many addresses of an organization are neither watched nor ignored. */
-export const countOpen = async (org: number): Promise<number> =>
-  unwatched.sum(await unwatched.directory(org), ({ isIgnored }) => !isIgnored);
-
-/** Forgets an address with its sub-addresses, watched or not, so that no answer brings them back into the list. */
-export const erase = async (org: number, domainId: number, address: string): Promise<void> => {
-  const alias = aliasOf(address).toLowerCase();
-  const add = { erased: new Set([hashOf(alias)]) };
-  await table.attempt(table.update(keys.domain(org, domainId), { add, if: exists }));
-  await removeAll(org, domainId, ({ email }) => [aliasOf(email), baseOf(aliasOf(email))].includes(alias));
-};
-
-/** Blocks from which addresses are removed at the same time. */
-const concurrency = 16;
-
-/** Removes all of a domain, once no planner can add any, or those that are meant. */
-export const removeAll = (
-  org: number,
-  domainId: number,
-  isMeant: (row: Unwatched) => boolean = () => true,
-): Promise<void> =>
-  withOptimisticRetry(async () => {
-    const removeRows = async (rows: readonly Unwatched[]): Promise<void> => {
-      const deletions = rows.map((row) => unwatched.delete(org, row.id, unwatched.groupOf(row)));
-      for (const some of inTransactions(deletions, (each) => unwatched.writes(org, [each])))
-        await table.transact(unwatched.writes(org, some));
-    };
-    const meant = (await read(org, domainId)).filter(isMeant);
-    const ofBlocks = [...Map.groupBy(meant, ({ id }) => blockOf(id)).values()];
-    for (const some of chunk(ofBlocks, concurrency)) await Promise.all(some.map(removeRows));
-  });

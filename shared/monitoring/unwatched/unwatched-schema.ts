@@ -16,17 +16,12 @@ export const unwatchedAddress = z
     id: idField,
     email: z.string(),
     domain: z.object({ id: idField, name: z.string() }),
-    severity: z.nullable(severity).check(
-      z.meta({
-        description:
-          "Of its worst breach. Of an ignored address nothing is kept but the address: `severity` and `firstSeenAt` are null, until the next scan after it is no longer ignored",
-      }),
-    ),
+    severity: severity.check(z.meta({ description: "Of its worst breach" })),
     breachCount: count,
     breaches: z
       .array(z.object({ id: idField, title: z.string() }))
       .check(z.meta({ description: "At most five, worst first" })),
-    firstSeenAt: z.nullable(timestamp),
+    firstSeenAt: timestamp,
     ignored: z.boolean(),
   })
   .check(z.meta({ id: "UnwatchedAddress" }));
@@ -68,6 +63,6 @@ export const unwatchedIds = z.array(idField).check(
   z.maxLength(maximumRows),
   z.meta({
     description:
-      "If one of them has never been the organization's, nothing is done; addresses that have left the list are skipped",
+      "If one of them was never on the list, nothing is done. Addresses that have left it are skipped, as long as no other 2,000 of the domain have left since",
   }),
 );

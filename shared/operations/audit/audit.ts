@@ -7,7 +7,6 @@ import { entries } from "../../access/activity/activity.ts";
 import { deliveries } from "../../alerting/deliveries/delivery.ts";
 import { findings } from "../../findings/record.ts";
 import { emails } from "../../monitoring/emails/record.ts";
-import { unwatched } from "../../monitoring/unwatched/record.ts";
 import { scans } from "../../scanning/record.ts";
 import { compareCounts } from "./counts.ts";
 import { type Difference, Inspector, type Subject } from "./inspector.ts";
@@ -15,7 +14,7 @@ import { auditList, type Context, type Progress } from "./list.ts";
 import { compareAcknowledgements, compareScanLock, compareSeverities } from "./locks.ts";
 import { deliveriesOf, emailsOf, findingsOf } from "./members.ts";
 import { compareAllNames } from "./names.ts";
-import { compareCounters, compareSeats, compareWork } from "./organization.ts";
+import { compareCounters, compareSeats, compareUnwatched, compareWork } from "./organization.ts";
 
 export type Report = {
   /** How many members of each list were read. */
@@ -45,12 +44,12 @@ export const audit = async (
     scans: await auditList(context, scans, async () => []),
     activity: await auditList(context, entries, async () => []),
     deliveries: await auditList(context, deliveries, deliveriesOf(org)),
-    unwatched: await auditList(context, unwatched, async () => []),
   };
   for (const comparison of [
     () => compareCounters(org),
     () => compareAllNames(org),
     () => compareWork(org),
+    () => compareUnwatched(org),
     () => compareScanLock(org),
     () => compareAcknowledgements(org),
     // These follow from lists, and repairs of findings and e-mails change what they should be.

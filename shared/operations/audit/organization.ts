@@ -4,6 +4,8 @@ import { exists } from "../../aws/table/condition.ts";
 import { type DueKind, dueShard, type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { emails } from "../../monitoring/emails/record.ts";
+import { listedIn } from "../../monitoring/unwatched/record.ts";
+import * as unwatched from "../../monitoring/unwatched/store.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
 
@@ -55,4 +57,18 @@ export const compareWork = async (org: number): Promise<Problem[]> => {
     ...ofChannels.flatMap((row) => mustBeDue("channel removal", "CHANNEL-REMOVAL", Number(row.sk), row)),
     ...(request === undefined ? [] : mustBeDue("scan request", "SCAN-REQUEST", org, request)),
   ];
+};
+
+/** The root of a domain's unwatched addresses must count those that are open. */
+export const compareUnwatched = async (org: number): Promise<Problem[]> => {
+  const problems = (await unwatched.roots(org)).map(async ({ domainId }) => {
+    const { root, kept } = await unwatched.read(org, domainId);
+    if (root === undefined) return [];
+    const open = listedIn(kept).filter(({ ignored }) => !ignored).length;
+    const holds = { open, watched: kept.watched.length };
+    const key = keys.unwatched(org, domainId);
+    const reliesOn = ["answer", "decisions"];
+    return compare({ kind: "unwatched", id: domainId }, { key, row: root, holds, reliesOn });
+  });
+  return (await Promise.all(problems)).flat();
 };

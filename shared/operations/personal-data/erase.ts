@@ -9,14 +9,15 @@ import * as channels from "../../alerting/channels/channel.ts";
 import { change as changeChannel } from "../../alerting/channels/configure.ts";
 import { remove as removeChannel } from "../../alerting/channels/remove.ts";
 import { allOf, asRead, condition, exists, type Item } from "../../aws/table/condition.ts";
-import { type Key, organizationOf } from "../../aws/table/keys.ts";
+import { type Key, keys, organizationOf } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { remove as removeEmail } from "../../findings/email-removal.ts";
 import { assign as assignEmail } from "../../monitoring/emails/changes.ts";
+import { domainOf } from "../../monitoring/emails/email-schema.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import { rename as renameTeam } from "../../monitoring/teams/team.ts";
-import { erase as eraseUnwatched, type Unwatched, unwatched } from "../../monitoring/unwatched/record.ts";
+import { erase as eraseUnwatched, isKept } from "../../monitoring/unwatched/change.ts";
 import { type Mention, mentionOf } from "./mention.ts";
 
 type Row = Key & Item;
@@ -47,7 +48,7 @@ export const erase = async (address: string, options: Options): Promise<Trace[]>
   const mention = mentionOf(address);
   const traces: Trace[] = [];
   for (let round = 1; round <= maximumRounds; round++) {
-    const found = await find(mention, options);
+    const found = await find(address.toLowerCase(), mention, options);
     if (options.dryRun) return found.map((row) => ({ ...nameOf(row), outcome: "found" }));
     if (found.length === 0) return traces;
     // Removals delete other rows too, so they come before texts are changed.
@@ -59,11 +60,17 @@ export const erase = async (address: string, options: Options): Promise<Trace[]>
   throw new Error("The address keeps coming back: find out who adds it, and erase it again");
 };
 
-const find = async (mention: Mention, { progress = () => {} }: Options): Promise<Row[]> => {
+const find = async (address: string, mention: Mention, { progress = () => {} }: Options): Promise<Row[]> => {
   const found: Row[] = [];
   let read = 0;
   for await (const page of table.scanPages()) {
     found.push(...page.filter((row) => mention.isIn(wordsOf(row))));
+    // What is kept of unwatched addresses is compressed: the root of a domain stands for all of it.
+    for (const { id, name, ...key } of page.filter((row) => kindOf(row) === "DOMAIN")) {
+      const isOfDomain = domainOf(address) === name;
+      const org = organizationOf(key);
+      if (isOfDomain && (await isKept(org, Number(id), address))) found.push(keys.unwatched(org, Number(id)));
+    }
     read += page.length;
     progress(read);
   }
@@ -112,7 +119,7 @@ const eraseFrom = async (
   const org = organizationOf(row);
   const kind = kindOf(row);
   if (kind === "UNWATCHED") {
-    await eraseUnwatched(org, unwatched.groupOf(row as unknown as Unwatched).domainId, address);
+    await eraseUnwatched(org, Number(row.sk), address);
     return "removed";
   }
   if (kind === "EMAIL" && isThe(address, row.email)) {

@@ -1,0 +1,139 @@
+/**
+ * Keeps HIBP's answers about addresses that nobody watches. A scan does so after it has sent its findings, and only if an
+ * answer says something new (scanning/keep-unwatched.ts).
+ */
+import { isDeepStrictEqual } from "node:util";
+import { chunk } from "../../aws/table/chunk.ts";
+import { condition, exists } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
+import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
+import * as table from "../../aws/table/table.ts";
+import * as domains from "../domains/domain.ts";
+import type { Domain } from "../domains/domain-row.ts";
+import { type Email, emails, type SubAddress } from "../emails/record.ts";
+import { importedAddress } from "../imports/import-schema.ts";
+import { monitoredOf } from "../imports/plan.ts";
+import { type Breached, baseOf, hashOf, idOf } from "./record.ts";
+import * as store from "./store.ts";
+
+/** A domain as the scan has claimed it, and the names of the breaches of each alias. */
+type Answer = { domain: Domain; breachNames: ReadonlyMap<string, readonly string[]> };
+
+/** `watched`: all e-mails of the domain, disabled ones included, by address. `breachIds`: by name. */
+export type Known = {
+  watched: ReadonlyMap<string, Pick<Email, "id" | "subAddresses">>;
+  breachIds: ReadonlyMap<string, number>;
+};
+
+type Named = Omit<Breached, "firstSeenAt">;
+
+/** What is to be kept of an answer. `subAddresses`: by the e-mail whose row is to name others. */
+export type News = {
+  domain: Domain;
+  named: readonly Named[];
+  subAddresses: ReadonlyMap<number, SubAddress[]>;
+};
+
+/** What an answer says that is not kept. Undefined: nothing. */
+export const newsIn = (answer: Answer, known: Known, root: store.Root | undefined): News | undefined => {
+  const { named, ofBases } = namedIn(answer, known);
+  const subAddresses = changedSubAddresses(ofBases, known);
+  const isKept =
+    root === undefined ? named.length === 0 : root.watched === 0 && root.hash === store.hashOf(named);
+  return isKept && subAddresses.size === 0 ? undefined : { domain: answer.domain, named, subAddresses };
+};
+
+/**
+ * The addresses that nobody watches, and by the address of an e-mail its sub-addresses. Leaves out erased addresses, and
+ * those that an import would refuse, since nobody could watch them.
+ */
+const namedIn = (
+  { domain, breachNames }: Answer,
+  { watched, breachIds }: Known,
+): { named: Named[]; ofBases: Map<string, SubAddress[]> } => {
+  const named: Named[] = [];
+  const ofBases = new Map<string, SubAddress[]>();
+  const isErased = (alias: string): boolean => domain.erased?.has(hashOf(alias)) === true;
+  for (const alias of [...breachNames.keys()].sort()) {
+    const email = `${alias}@${domain.name}`;
+    const base = `${baseOf(alias)}@${domain.name}`;
+    const ids = breachNames.get(alias)?.map((name) => breachIds.get(name)) ?? [];
+    const ofAlias = ids.filter((id) => id !== undefined).sort((one, other) => one - other);
+    if (ofAlias.length === 0 || watched.has(email) || isErased(alias) || isErased(baseOf(alias))) continue;
+    if (importedAddress.safeParse(email).data !== email) continue;
+    if (!watched.has(base)) named.push({ alias, breachIds: ofAlias });
+    else ofBases.set(base, [...(ofBases.get(base) ?? []), { email, breachCount: ofAlias.length }]);
+  }
+  return { named, ofBases };
+};
+
+/** More sub-addresses of one address are left out, the least breached first: they share its e-mail's row. */
+const maximumSubAddresses = 500;
+
+/** The e-mails whose rows name other sub-addresses than the answer, with these, the most breached first. */
+const changedSubAddresses = (
+  ofBases: ReadonlyMap<string, SubAddress[]>,
+  { watched }: Known,
+): Map<number, SubAddress[]> => {
+  const changed = new Map<number, SubAddress[]>();
+  for (const [address, { id, subAddresses: before = [] }] of watched) {
+    const named = (ofBases.get(address) ?? [])
+      .sort((one, other) => other.breachCount - one.breachCount)
+      .slice(0, maximumSubAddresses);
+    if (!isDeepStrictEqual(before, named)) changed.set(id, named);
+  }
+  return changed;
+};
+
+/** A page of the list that is older than so many changes names addresses that nobody knows. */
+const maximumLeft = 2_000;
+
+/** Rows of e-mails that are written at the same time. */
+const concurrency = 25;
+
+/** Keeps what an answer says, once. Does nothing if the scan has lost the domain. May be interrupted and repeated. */
+export const keep = async (
+  org: number,
+  scanId: number,
+  { domain, named, subAddresses }: News,
+): Promise<void> => {
+  const { id: domainId, name, planAt = "" } = domain;
+  for (const some of chunk([...subAddresses], concurrency)) {
+    // Not written: the e-mail was removed meanwhile.
+    const note = ([id, of]: [number, SubAddress[]]) =>
+      table.attempt(table.update(emails.key(org, id), { set: { subAddresses: of }, if: exists }));
+    await Promise.all(some.map(note));
+  }
+  await withOptimisticRetry(async () => {
+    const [row, stored] = await Promise.all([domains.get(org, domainId), store.read(org, domainId)]);
+    if (row?.unwatchedOfScan !== scanId || row.planState !== "checked") return;
+    const { kept, root } = stored;
+    const firstSeen = new Map(kept.breached.map(({ alias, firstSeenAt }) => [alias, firstSeenAt]));
+    const isSame = root?.hash === store.hashOf(named);
+    const breached = named.map((each) => ({ ...each, firstSeenAt: firstSeen.get(each.alias) ?? planAt }));
+    const isNamed = new Set(named.map(({ alias }) => alias));
+    const left = kept.breached
+      .filter(({ alias }) => !isNamed.has(alias))
+      .map(({ alias }) => idOf(domainId, alias));
+    // Of those who were watched from the list, the ones that the scan did not see as watched, and that still are.
+    const added = kept.watched.filter((alias) => isNamed.has(alias)).map((alias) => `${alias}@${name}`);
+    const monitored = await monitoredOf(org, added);
+    const watched = kept.watched.filter((alias) => monitored.has(`${alias}@${name}`));
+    const next = {
+      breached: isSame ? kept.breached : breached,
+      ignored: kept.ignored,
+      watched: watched.length === kept.watched.length ? kept.watched : watched,
+      left: [...left, ...kept.left].slice(0, maximumLeft),
+    };
+    // While a scan has the domain in this state, nobody is removing it.
+    const isHeld = condition("#unwatchedOfScan = :scan AND #planState = :checked", {
+      scan: scanId,
+      checked: "checked",
+    });
+    const key = keys.domain(org, domainId);
+    await store.write(org, stored, next, {
+      guard: { check: key, if: isHeld },
+      others: [{ update: key, remove: ["unwatchedOfScan"], if: isHeld }],
+    });
+  });
+};
