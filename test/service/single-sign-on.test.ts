@@ -26,11 +26,15 @@ let service: LocalService;
 beforeAll(async () => {
   provider = await startIdentityProvider();
   // It knows no accounts to choose from.
-  provider.metadata = { prompt_values_supported: ["none", "login", "consent"] };
+  provider.behave({
+    metadata: { prompt_values_supported: ["none", "login", "consent"] },
+    alter: (claims) => ({ ...claims, tid: "acme" }),
+  });
   const assembly = synthesizeWith({
     oidcIssuer: provider.issuer,
     oidcClientId: provider.clientId,
     oidcName: "Acme ID",
+    oidcRequire: "tid=acme",
     oidcJoin: "member",
     senderEmail: "alerts@breach-monitor.example",
   });
@@ -189,6 +193,28 @@ describe("signing in", () => {
     const unverified = await signIn("ada@users.example", { email_verified: false });
     expectRefusal(unverified.reply, 403, /does not vouch/, { code: "address_unverified" });
     expectUnknown(await signIn("stranger@users.example"));
+  });
+
+  test("whoever lacks the claim that is required, or has a denied address, stays out", async () => {
+    const [org, domain] = [await createOrg(), newDomain()];
+    await verify(org, domain);
+    const { alter } = provider;
+    for (const tid of ["other", undefined]) {
+      provider.alter = (claims) => ({ ...claims, tid });
+      const { reply } = await signIn(`ada@${domain}`);
+      expectRefusal(reply, 403, /none of those that may sign in here/, { code: "claim_required" });
+    }
+    provider.alter = alter;
+    for (const email_verified of ["false", 0, []]) {
+      const { reply } = await signIn(`ada@${domain}`, { email_verified });
+      expectRefusal(reply, 403, /does not vouch/, { code: "address_unverified" });
+    }
+    expectRefusal((await signIn("ada")).reply, 403, /does not vouch/, { code: "address_unverified" });
+    expect(await usersOf(org)).toEqual([]);
+    expect((await signIn(`ada@${domain}`, { email_verified: "true" })).reply.status).toBe(201);
+    const log = await readLogs(service.apiUrl);
+    const reasons = ["claims: oidcRequire tid", "claims: email_verified false", "claims: no e-mail address"];
+    expect(reasons.filter((reason) => !log.includes(`"reason":"${reason}"`))).toEqual([]);
   });
 });
 
