@@ -5,10 +5,21 @@ import { byId } from "../../shared/contract/page.ts";
 import { notEmpty } from "../../shared/contract/patch.ts";
 
 export const changeMember = defineEndpoint({
-  summary: "Change a member's role or name",
+  summary: "Change a member's role or name, or forget the account by which the member signs in",
   access: "admin",
   path: byId,
-  body: z.object({ role: z.optional(role), name: z.optional(z.nullable(personName)) }).check(notEmpty),
+  body: z
+    .object({
+      role: z.optional(role),
+      name: z.optional(z.nullable(personName)),
+      hasIdentity: z.optional(z.literal(false)).check(
+        z.meta({
+          description:
+            "`false` forgets the account at the identity provider: the next one there that has the member's address signs in as the member from then on",
+        }),
+      ),
+    })
+    .check(notEmpty),
   refusals: ["memberNotFound", "lastAdmin"],
   uses: ["table:read", "table:write", "table:write:identities"],
 });

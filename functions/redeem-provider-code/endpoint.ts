@@ -32,6 +32,7 @@ export const redeemProviderCode = defineEndpoint({
     "addressUnverified",
     "claimRequired",
     "userUnknown",
+    "identityChanged",
     "chooseOrganization",
   ],
   cookie: "set",

@@ -116,6 +116,12 @@ export const refusals = {
       "Nobody here has the e-mail address of your account at the identity provider: ask an admin to invite you",
     code: "user_unknown",
   },
+  identityChanged: {
+    status: 403,
+    error:
+      "Another account at the identity provider signs in with this address: an admin can let yours in, under Settings, Members",
+    code: "identity_changed",
+  },
   notFound: { status: 404, error: "There is nothing at this path" },
   noProvider: { status: 404, error: "No identity provider is set up here" },
   emailNotFound: { status: 404, error: "No monitored email of the organization has this id" },

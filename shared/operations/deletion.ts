@@ -1,3 +1,4 @@
+import { signInKeys, type User } from "../access/members/user.ts";
 import * as organizations from "../access/organizations/organization.ts";
 import { chunk } from "../aws/table/chunk.ts";
 import { condition, exists } from "../aws/table/condition.ts";
@@ -81,9 +82,9 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.acknowledgement(org, 0),
   ];
   for (const each of partitions) await deletePartition(each);
-  await deletePartition<{ email: string }>(keys.user(org, 0), ({ email }) =>
-    table.remove(keys.signInAddress(email, org)),
-  );
+  await deletePartition<User>(keys.user(org, 0), async (user) => {
+    for (const key of signInKeys(org, user)) await table.remove(key);
+  });
   await deletePartition(keys.seats(org));
   await table.remove(keys.organizations(org));
   await table.remove(key);

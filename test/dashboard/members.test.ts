@@ -87,7 +87,13 @@ test("GET lists the members newest first, without those who were removed", async
   const { id } = await admin("user create", { org, email: "ada@list.example", name: "Ada" });
   const gone = await admin("user create", { org, email: "gone@list.example" });
   await admin("user remove", { org, user: gone.id });
-  const times = { createdAt: timestamp, invitedAt: null, joinedAt: null, lastSignInAt: null };
+  const times = {
+    createdAt: timestamp,
+    invitedAt: null,
+    joinedAt: null,
+    lastSignInAt: null,
+    hasIdentity: false,
+  };
   const joined = { ...times, joinedAt: timestamp, lastSignInAt: timestamp };
   expect(await list()).toEqual({
     members: [

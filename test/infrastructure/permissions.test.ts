@@ -97,6 +97,7 @@ const identities = [
   keys.user(1, 7),
   keys.signInLink("hash"),
   keys.signInAddress("ada@acme.example", 1),
+  keys.signInIdentity("identity", 1),
   keys.signInMail("id"),
   keys.passkeyChallenge("challenge"),
 ];

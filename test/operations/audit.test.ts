@@ -275,6 +275,10 @@ describe("damage is found with its id and repaired:", () => {
     await table.remove(keys.signInAddress(address(user), org));
     const signIn = { organizationId: org, userId: removed?.id };
     await table.put({ ...keys.signInAddress(address(removed), org), ...signIn });
+    // The same of accounts at the identity provider.
+    await damage(keys.user(org, user?.id ?? 0), { set: { identityId: "here" } });
+    await damage(keys.user(org, removed?.id ?? 0), { set: { identityId: "gone" } });
+    await table.put({ ...keys.signInIdentity("gone", org), ...signIn });
     // The lock of a scan that is over.
     await table.put({ ...keys.scanLock(org), scanId, dueShard: `SCAN#${org % 4}`, dueAt: never });
     await damage(deliveries.key(org, ended?.id ?? 0), { set: { dueShard: "DELIVERY#0", dueAt: never } });
@@ -286,8 +290,8 @@ describe("damage is found with its id and repaired:", () => {
       `channel count ${org}`,
       `domain ${domainId}`,
       "domain name 999999",
-      `sign-in ${user?.id}`,
-      `sign-in name ${removed?.id}`,
+      ...[1, 2].map(() => `sign-in ${user?.id}`),
+      ...[1, 2].map(() => `sign-in name ${removed?.id}`),
       `scan lock ${org}`,
       `delivery ${ended?.id}`,
       `delivery ${open?.id}`,

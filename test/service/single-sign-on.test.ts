@@ -218,6 +218,65 @@ describe("signing in", () => {
   });
 });
 
+describe("another account with the address of a user", () => {
+  const changed = (reply: Reply) =>
+    expectRefusal(reply, 403, /an admin can let yours in/, { code: "identity_changed" });
+
+  test("is refused until an admin forgets the first, which is logged", async () => {
+    const org = await createOrg();
+    const { id } = await createUser(org, "person@users.example");
+    await createUser(org, "other@users.example");
+    const admins = await signIn("other@users.example");
+    expect((await signIn("person@users.example", { sub: "1" })).reply.status).toBe(201);
+    changed((await signIn("person@users.example", { sub: "2" })).reply);
+    const forget = (body: unknown = { hasIdentity: false }) =>
+      admins.browser.ask("PATCH", `/members/${id}`, body);
+    for (const _ of ["once", "again"]) expect((await forget()).status).toBe(200);
+    expectRefusal(await forget({ hasIdentity: true }), 400, /hasIdentity/);
+    expect(await usersOf(org)).toMatchObject([{ hasIdentity: true }, { id, hasIdentity: false }]);
+    expect((await signIn("person@users.example", { sub: "2" })).reply.status).toBe(201);
+    changed((await signIn("person@users.example", { sub: "1" })).reply);
+    const v1 = createClient({ cookie: `session=${admins.browser.cookies.get("session")}` }, service.apiUrl);
+    expect((await v1.get("/activity?category=teams")).body.activity).toMatchObject([
+      {
+        action: "member.identity_forgotten",
+        summary: "Forgot the account at the identity provider that signs in as person@users.example",
+        actor: { label: "other@users.example" },
+      },
+    ]);
+  });
+
+  test("is refused until the operator forgets all of the organization, as for another provider", async () => {
+    const org = await createOrg();
+    const emails = ["one@moved.example", "two@moved.example", "never@moved.example"];
+    const ids: number[] = [];
+    for (const email of emails) ids.push((await createUser(org, email)).id);
+    const [one = "", two = ""] = emails;
+    for (const email of [one, two])
+      expect((await signIn(email, { sub: `old ${email}` })).reply.status).toBe(201);
+    const forget = (flags: object) => admin("user forget-identity", { org, ...flags }, service.apiUrl);
+    expect(await forget({ user: ids[0] })).toEqual({ forgotten: 1 });
+    expect((await signIn(one, { sub: `new ${one}` })).reply.status).toBe(201);
+    changed((await signIn(two, { sub: `new ${two}` })).reply);
+    expect(await forget({})).toEqual({ forgotten: 2 });
+    expect(await forget({})).toEqual({ forgotten: 0 });
+    expect((await signIn(two, { sub: `new ${two}` })).reply.status).toBe(201);
+  });
+
+  test("does not concern links, and an account whose address changes is the same user", async () => {
+    const org = await createOrg();
+    const { id: user } = await createUser(org, "maiden@users.example");
+    expect((await signIn("maiden@users.example", { sub: "married" })).reply.status).toBe(201);
+    const { reply } = await signIn("name@users.example", { sub: "married" });
+    expect(reply.body).toMatchObject({ user: { id: user, email: "name@users.example" } });
+    const { url } = await admin("user sign-in-link", { org, user }, service.apiUrl);
+    const token = new URL(url as string).hash.slice(1);
+    expect((await dashboard().post("/sign-in/sessions", { token })).status).toBe(201);
+    changed((await signIn("name@users.example", { sub: "hired later" })).reply);
+    expectUnknown(await signIn("maiden@users.example", { sub: "hired later" }));
+  });
+});
+
 describe("joining", () => {
   test("whoever has an address of a verified domain becomes a member of its organization", async () => {
     const [org, domain] = [await createOrg("Joined"), newDomain()];
@@ -290,14 +349,41 @@ describe("joining", () => {
     expect(await users.list(org)).toEqual([]);
   });
 
-  test("whoever was removed does not come back by joining, but by an invitation", async () => {
-    const [org, domain] = [await createOrg(), newDomain()];
+  test("whoever was removed comes back by an invitation alone, also after erasure", async () => {
+    const org = await createOrg();
+    const [domain, email] = ["münchen.example", "back@xn--mnchen-3ya.example"];
     await verify(org, domain);
-    const { id } = (await signIn(`back@${domain}`)).reply.body.user as { id: number };
+    const { id } = (await signIn(email, { sub: "first" })).reply.body.user as { id: number };
+    const comeBack = async (): Promise<void> => {
+      for (const [address, sub] of [
+        [email, "first"],
+        [email, "made anew"],
+        [email.toUpperCase(), "other case"],
+        [`back@${domain}`, "Unicode"],
+        [email.replace("@", "+x@"), "sub-address"],
+        [email.replace("@", "+@"), "empty sub-address"],
+        [`other@${domain}`, "first"],
+      ] as const)
+        expect([(await signIn(address, { sub })).reply.body.code, sub]).toEqual(["user_unknown", sub]);
+    };
     await admin("user remove", { org, user: id, force: true }, service.apiUrl);
-    expectUnknown(await signIn(`back@${domain}`));
-    await createUser(org, `back@${domain}`);
-    expect((await signIn(`back@${domain}`)).reply.status).toBe(201);
+    await comeBack();
+    await admin("erase", { email }, service.apiUrl);
+    await comeBack();
+    expect(await usersOf(org)).toEqual([]);
+    await createUser(org, email);
+    expect((await signIn(email, { sub: "made anew" })).reply.status).toBe(201);
+  });
+
+  test("whoever was removed in one organization may join another, which has the domain", async () => {
+    const [org, other, domain] = [await createOrg(), await createOrg(), newDomain()];
+    const added = await verify(org, domain);
+    const { id } = (await signIn(`moved@${domain}`)).reply.body.user as { id: number };
+    await admin("user remove", { org, user: id, force: true }, service.apiUrl);
+    await verify(other, domain);
+    expectUnknown(await signIn(`moved@${domain}`));
+    await admin("domain unverify", { org, domain: added.id }, service.apiUrl);
+    expect((await signIn(`moved@${domain}`)).reply.body).toMatchObject({ organization: { id: other } });
   });
 });
 
@@ -527,6 +613,31 @@ describe("the button of the identity provider", () => {
     await page.getByRole("button", { name: "Second" }).click();
     await go(page, "E-mails");
     await page.getByRole("banner").getByText("Second").waitFor();
+  });
+
+  test("refuses another account, which an admin lets in under Members", async () => {
+    const org = await createOrg();
+    const user = await createVisitor(org, { apiUrl: service.apiUrl });
+    expect((await signIn(user.email, { sub: "first" })).reply.status).toBe(201);
+    person(user.email);
+    const { page, watch } = await visit([], service.apiUrl);
+    watch.expect("403 /api/dashboard/sign-in/provider/sessions", `request to ${provider.issuer}`);
+    await page.goto(urlOf("/sign-in", service.apiUrl));
+    await page.getByRole("button", button).click();
+    await page.getByRole("alert").getByText("Another account at the identity provider").waitFor();
+
+    const admins = await createVisitor(org, { apiUrl: service.apiUrl });
+    const { page: settings } = await signInAs(admins, [], "/settings/members");
+    const row = settings.getByRole("row").filter({ hasText: user.email });
+    await row.getByRole("button", { name: "Forget account" }).click();
+    const dialog = settings.getByRole("dialog", { name: `Forget the account of ${user.email}?` });
+    await dialog.getByRole("button", { name: "Forget account" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await settings.getByText(`The next account with the address ${user.email} can sign in.`).waitFor();
+    await row.getByRole("button", { name: "Forget account" }).waitFor({ state: "detached" });
+
+    await page.getByRole("button", button).click();
+    await go(page, "E-mails");
   });
 
   test("opens another tab where a session has ended, so that nothing typed is lost", async () => {

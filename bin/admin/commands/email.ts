@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { administrator } from "../../../shared/access/activity/actor.ts";
+import { domainOf } from "../../../shared/contract/address.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
-import { domainOf } from "../../../shared/monitoring/emails/email-schema.ts";
 import { importAll } from "../../../shared/monitoring/imports/commit.ts";
 import { importedAddress } from "../../../shared/monitoring/imports/import-schema.ts";
 import type { Commands } from "../command.ts";

@@ -1,3 +1,4 @@
+import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import { personName, role } from "../../../shared/access/organizations/organization-schema.ts";
 import * as links from "../../../shared/access/sign-in/link.ts";
@@ -58,6 +59,19 @@ export const userCommands: Commands = {
       return { id, email, expiresAt, url: links.urlOf(stack.outputs.DashboardUrl ?? "", token) };
     },
   },
+  "user forget-identity": {
+    about:
+      "Lets the next account at the identity provider that has a user's address sign in as the user. Without --user it is about all users of the organization, for another provider, or another client at Entra.",
+    flags: { org: "required ID", user: "optional ID" },
+    isAct: true,
+    run: async (flags) => {
+      const { id: org } = await findOrganization(flags);
+      const all = flags.user === undefined ? await users.list(org) : [(await findUser(flags)).user];
+      const known = all.filter(({ identityId }) => identityId !== undefined);
+      for (const { id } of known) await users.forgetIdentity(org, id, administrator);
+      return { forgotten: known.length };
+    },
+  },
   "user remove": {
     about: "Removes a user and ends the user's sessions. The last admin stays unless --force is given.",
     flags: { org: "required ID", user: "required ID", force: "switch" },
@@ -72,4 +86,7 @@ export const userCommands: Commands = {
   },
 };
 
-const shown = (user: users.User) => pick(user, "id", "email", "name", "role", "createdAt", "lastSignInAt");
+const shown = (user: users.User) => ({
+  ...pick(user, "id", "email", "name", "role", "createdAt", "lastSignInAt"),
+  hasIdentity: user.identityId !== undefined,
+});

@@ -97,6 +97,14 @@ const columns = (show: Show, resend: (member: Member) => void): Column<Member>[]
                   },
                 ]
               : []),
+            ...(member.hasIdentity
+              ? [
+                  {
+                    name: "Forget account",
+                    act: () => show((ends) => <ForgetAccount {...ends} member={member} />),
+                  },
+                ]
+              : []),
             { name: "Edit", act: () => show((ends) => <MemberForm {...ends} member={member} />) },
             { name: "Remove", act: () => show((ends) => <RemoveMember {...ends} member={member} />) },
           ]
@@ -146,6 +154,20 @@ function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
       />
       <SelectField label="Role" name="role" choices={roles} chosen={member?.role ?? "member"} />
     </FormDialog>
+  );
+}
+
+function ForgetAccount({ member, ...ends }: Ends & { member: Member }) {
+  const forget = async (): Promise<string> => {
+    const path = { id: member.id };
+    await call("PATCH /dashboard/members/{id}", { path, body: { hasIdentity: false } });
+    return `The next account with the address ${member.email} can sign in.`;
+  };
+  return (
+    <Confirm {...ends} title={`Forget the account of ${member.email}?`} submit="Forget account" act={forget}>
+      The next account at the identity provider that has this address signs in as this member. Do it if the
+      account was made anew. If somebody else has the address now, remove the member and invite that person.
+    </Confirm>
   );
 }
 

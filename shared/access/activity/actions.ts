@@ -32,6 +32,7 @@ export const categoryOf = {
   "member.joined": "teams",
   "member.updated": "teams",
   "member.removed": "teams",
+  "member.identity_forgotten": "teams",
   "api_key.created": "api_keys",
   "api_key.revoked": "api_keys",
 } as const;

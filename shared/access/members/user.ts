@@ -2,10 +2,12 @@ import { absent, allOf, asRead, condition, type Write } from "../../aws/table/co
 import { type Key, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
+import { domainOf, mailboxOf } from "../../contract/address.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as activity from "../activity/activity.ts";
 import type { Actor } from "../activity/actor.ts";
+import { hashOf } from "../keys/secret.ts";
 import type { Member, Role } from "../organizations/organization-schema.ts";
 import * as session from "../sessions/session.ts";
 import { notJoined, notRemoved } from "./membership.ts";
@@ -23,6 +25,10 @@ export type User = {
   joinedAt?: string;
   lastSignInAt?: string;
   removed: boolean;
+  /** Of the only account at the identity provider that signs in as this user (sign-in/single-sign-on.ts). Stays when the user is removed. */
+  identityId?: string;
+  /** Hashes of the mailboxes of former addresses, and of a removed user's last one. */
+  formerMailboxes?: Set<string>;
   /** By the id that the authenticator has given each, in base64url. */
   passkeys?: Record<string, Passkey>;
 };
@@ -80,6 +86,14 @@ export const create = async (
   throw new table.TransactionRefused(created.failed);
 };
 
+const mailboxHashOf = (email: string): string => hashOf(mailboxOf(email));
+
+/** The keys of the rows by which people who sign in find the user. */
+export const signInKeys = (org: number, { email, identityId }: Pick<User, "email" | "identityId">): Key[] => [
+  keys.signInAddress(email, org),
+  ...(identityId === undefined ? [] : [keys.signInIdentity(identityId, org)]),
+];
+
 const nounOf = (role: Role): string => (role === "admin" ? "an admin" : "a member");
 
 export const get = (org: number, id: number): Promise<User | undefined> => table.get(keys.user(org, id));
@@ -90,10 +104,16 @@ export const list = async (org: number): Promise<User[]> => {
   return rows.filter((row) => !row.removed).map(({ pk: _, sk: __, ...user }) => user);
 };
 
-/** Whether a user with this address was removed from the organization. */
-export const wasRemoved = async (org: number, email: string): Promise<boolean> => {
+/** Whether a user was removed from the organization who had this account at the identity provider, or an address of this mailbox. */
+export const wasRemoved = async (
+  org: number,
+  { email, identityId }: { email: string; identityId: string },
+): Promise<boolean> => {
+  const mailbox = mailboxHashOf(email);
   const rows = await table.query<User>({ pk: keys.user(org, 0).pk });
-  return rows.some((row) => row.removed && row.email === email);
+  return rows.some(
+    (row) => row.removed && (row.identityId === identityId || row.formerMailboxes?.has(mailbox)),
+  );
 };
 
 /** A user as members are listed. */
@@ -106,6 +126,7 @@ export const shown = (user: User): Member => ({
   invitedAt: user.invitedAt ?? null,
   joinedAt: user.joinedAt ?? null,
   lastSignInAt: user.lastSignInAt ?? null,
+  hasIdentity: user.identityId !== undefined,
 });
 
 /** The passkeys of a user as they are listed, newest first. */
@@ -130,8 +151,7 @@ export const inviteAgain = (
   invitation: ((user: User) => Write) | undefined,
 ): Promise<User> =>
   withOptimisticRetry(async () => {
-    const user = await get(org, id);
-    if (user === undefined || user.removed) throw new Refusal("memberNotFound");
+    const user = await existing(org, id);
     if (user.joinedAt !== undefined) throw new Refusal("memberJoined");
     if (invitation === undefined) return user;
     const slot = await activity.slot(org);
@@ -165,6 +185,65 @@ const anotherAdmin = async (org: number, user: User): Promise<Write[]> => {
   return [{ check: keys.user(org, other.id), if: isAdmin }];
 };
 
+/** The user of an organization who is not removed. Refuses `memberNotFound`. */
+const existing = async (org: number, id: number): Promise<User> => {
+  const user = await get(org, id);
+  if (user === undefined || user.removed) throw new Refusal("memberNotFound");
+  return user;
+};
+
+/**
+ * Lets the next account at the identity provider that has the user's address sign in. Nothing is logged if none has signed in before.
+ * Refuses `memberNotFound`.
+ */
+export const forgetIdentity = (org: number, id: number, actor: Actor): Promise<void> =>
+  withOptimisticRetry(async () => {
+    const { identityId, email } = await existing(org, id);
+    if (identityId === undefined) return;
+    const slot = await activity.slot(org);
+    await table.transact([
+      {
+        update: keys.user(org, id),
+        remove: ["identityId"],
+        if: asRead({ removed: false, identityId }),
+      },
+      { delete: keys.signInIdentity(identityId, org) },
+      ...activity.writes(org, slot, {
+        action: "member.identity_forgotten",
+        summary: `Forgot the account at the identity provider that signs in as ${email}`,
+        actor,
+      }),
+    ]);
+  });
+
+/**
+ * Gives a user the address that the identity provider says now, unless another user of the organization has it, or it is of another
+ * domain: mailed links must not go to a mailbox that the person keeps after leaving. Gives the user's address.
+ */
+export const follow = (org: number, id: number, email: string): Promise<string> =>
+  withOptimisticRetry(async () => {
+    const [user, holder] = await Promise.all([get(org, id), table.get(keys.signInAddress(email, org))]);
+    const { email: former = email, removed = true } = user ?? {};
+    if (removed || holder !== undefined || domainOf(former) !== domainOf(email)) return former;
+    const slot = await activity.slot(org);
+    await table.transact([
+      {
+        update: keys.user(org, id),
+        set: { email },
+        add: { formerMailboxes: new Set([mailboxHashOf(former)]) },
+        if: asRead({ removed: false, email: former }),
+      },
+      { delete: keys.signInAddress(former, org) },
+      { put: { ...keys.signInAddress(email, org), organizationId: org, userId: id }, if: absent },
+      ...activity.writes(org, slot, {
+        action: "member.updated",
+        summary: `${former} has the address ${email} now, as the identity provider says`,
+        actor: { type: "user", id, label: email },
+      }),
+    ]);
+    return email;
+  });
+
 /**
  * Changes a user's role or name. A change that changes nothing is not logged. Refuses `memberNotFound` and
  * `lastAdmin`.
@@ -176,8 +255,7 @@ export const change = (
   actor: Actor,
 ): Promise<void> =>
   withOptimisticRetry(async () => {
-    const user = await get(org, id);
-    if (user === undefined || user.removed) throw new Refusal("memberNotFound");
+    const user = await existing(org, id);
     const { role = user.role, name = user.name } = input;
     if (role === user.role && name === user.name) return;
     const check = role === "admin" ? [] : await anotherAdmin(org, user);
@@ -215,10 +293,11 @@ export const remove = async (
       {
         update: keys.user(org, id),
         set: { removed: true },
+        add: { formerMailboxes: new Set([mailboxHashOf(user.email)]) },
         remove: ["passkeys"],
-        if: asRead({ removed: false, role: user.role }),
+        if: asRead({ removed: false, role: user.role, email: user.email, identityId: user.identityId }),
       },
-      { delete: keys.signInAddress(user.email, org) },
+      ...signInKeys(org, user).map((key) => ({ delete: key })),
       ...check,
       ...(log && slot
         ? activity.writes(org, slot, {

@@ -78,6 +78,12 @@ export const member = z
       .check(z.meta({ description: "When an invitation was last sent; null: none was" })),
     joinedAt: z.nullable(timestamp).check(z.meta({ description: "The first sign-in; null: none yet" })),
     lastSignInAt: z.nullable(timestamp),
+    hasIdentity: z.boolean().check(
+      z.meta({
+        description:
+          "Whether an account at the identity provider has signed in as the member: no other does until an admin forgets it",
+      }),
+    ),
   })
   .check(z.meta({ id: "Member" }));
 export type Member = z.infer<typeof member>;

@@ -3,12 +3,13 @@
  */
 
 import { absent, type Change, type Condition, condition, type Write } from "../../aws/table/condition.ts";
-import { keys, timeToLive } from "../../aws/table/keys.ts";
+import { type Key, keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { hashOf, mintLinkToken } from "../keys/secret.ts";
 import { notJoined } from "../members/membership.ts";
 import type { User } from "../members/user.ts";
+import * as users from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { Visit } from "../sessions/browser.ts";
 import * as sessions from "../sessions/session.ts";
@@ -18,9 +19,10 @@ export const lifetimes = { link: 15 * 60, invitation: 7 * 24 * 60 * 60 } as cons
 
 /**
  * Who may redeem a link: whoever is a user with the address. The operator's links and invitations also name the
- * organization and the user, so that nobody has to choose.
+ * organization and the user, so that nobody has to choose. `identityId`: of the bearer's account at the identity provider, by which
+ * users are found first.
  */
-export type Bearer = { email: string; organizationId?: number; userId?: number };
+export type Bearer = { email: string; identityId?: string; organizationId?: number; userId?: number };
 
 /**
  * Who vouches for the person with the link, besides their mailbox: the operator who made it, or the identity provider. Absent: nobody.
@@ -52,15 +54,30 @@ export type Membership = { user: User; organization: Organization };
 
 type UserName = { organizationId: number; userId: number };
 
-/** The users as whom a bearer can sign in. */
+/** The users as whom a bearer can sign in, at most one of an organization. */
 export const membershipsOf = async (bearer: Bearer): Promise<Membership[]> => {
-  const { email, organizationId, userId } = bearer;
-  const named =
-    organizationId !== undefined && userId !== undefined
-      ? [{ organizationId, userId }]
-      : await table.query<UserName>({ pk: keys.signInAddress(email, 0).pk });
-  return (await membershipsNamed(named)).filter(({ user }) => user.email === email);
+  const { organizationId, userId } = bearer;
+  const isNamed = organizationId !== undefined && userId !== undefined;
+  const named = isNamed ? [{ organizationId, userId }] : await namesOf(bearer);
+  return (await membershipsNamed(named)).filter(({ user }) => isUser(bearer, user));
 };
+
+/** Of an organization that knows the account, the user with the address is somebody else. */
+const namesOf = async ({ email, identityId }: Bearer): Promise<UserName[]> => {
+  const namesAt = ({ pk }: Key) => table.query<UserName>({ pk });
+  const [byAddress, byIdentity] = await Promise.all([
+    namesAt(keys.signInAddress(email, 0)),
+    identityId === undefined ? [] : namesAt(keys.signInIdentity(identityId, 0)),
+  ]);
+  const names = [...byAddress, ...byIdentity].map((name) => [name.organizationId, name] as const);
+  return [...new Map(names).values()];
+};
+
+/** A user who has signed in by the identity provider is found by that account there, whatever its address is now, and by no other. */
+const isUser = ({ email, identityId }: Bearer, user: User): boolean =>
+  identityId === undefined || user.identityId === undefined
+    ? user.email === email
+    : user.identityId === identityId;
 
 /** The users with these ids, without those who were removed, and those of organizations that are being deleted. */
 export const membershipsNamed = async (named: readonly UserName[]): Promise<Membership[]> => {
@@ -112,8 +129,11 @@ export const redeem = async (
   const all = await membershipsOf(link);
   const open = link.by === undefined ? all.filter((each) => !needsVoucher(each)) : all;
   const membership = choose(open, organizationId);
-  const change = link.isInvitation ? { if: notJoined } : {};
-  const signedIn = await enter(membership, [{ delete: key, if: unexpired(now) }], { ...visit, change });
+  const used: Write = { delete: key, if: unexpired(now) };
+  const { identityId, isInvitation } = link;
+  const signedIn = await (identityId === undefined
+    ? enter(membership, [used], { ...visit, change: isInvitation ? { if: notJoined } : {} })
+    : enterAs({ ...link, identityId }, membership, [used], visit));
   // Somebody else was faster, the user has just been removed, or another invitation was redeemed.
   if (signedIn === undefined) throw new Refusal("invalidLink");
   return signedIn;
@@ -133,6 +153,34 @@ export const enter = async (
     table.transact([...also, ...writes, ...(replaced === undefined ? [] : [sessions.ending(replaced)])]),
   );
   return written ? { ...membership, cookie: value } : undefined;
+};
+
+/**
+ * As `enter`, for an account at the identity provider: from then on no other signs in as this user. If the account's address has changed,
+ * the user's does too. Undefined also if another account was faster.
+ */
+export const enterAs = async (
+  { email, identityId }: { email: string; identityId: string },
+  membership: Membership,
+  also: readonly Write[],
+  visit: Visit,
+): Promise<SignedIn | undefined> => {
+  const { id: organizationId } = membership.organization;
+  const { id: userId } = membership.user;
+  const found: Write = {
+    put: { ...keys.signInIdentity(identityId, organizationId), organizationId, userId },
+    if: condition("attribute_not_exists(#pk) OR #userId = :userId", { userId }),
+  };
+  const change = {
+    set: { identityId },
+    if: condition("attribute_not_exists(#identityId) OR #identityId = :identityId", { identityId }),
+  };
+  const signedIn = await enter(membership, [...also, found], { ...visit, change });
+  if (signedIn === undefined || signedIn.user.email === email) return signedIn;
+  return {
+    ...signedIn,
+    user: { ...signedIn.user, email: await users.follow(organizationId, userId, email) },
+  };
 };
 
 /** Of several organizations one has to be chosen; `details` go into the refusal. */

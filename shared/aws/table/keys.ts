@@ -169,6 +169,13 @@ export const keys = {
     pk: `SIGN-IN-ADDRESS#${email}`,
     sk: padded(org),
   }),
+  /**
+   * The same by an account at the identity provider (access/sign-in/single-sign-on.ts). Keeps the account unique in the same way.
+   */
+  signInIdentity: (identityId: string, org: number): Key => ({
+    pk: `SIGN-IN-IDENTITY#${identityId}`,
+    sk: padded(org),
+  }),
   /** `hash` as of a session. */
   signInLink: (hash: string): Key => ({ pk: `SIGN-IN-LINK#${hash}`, sk: "LINK" }),
   /** An attempt to sign in by the identity provider, by the hash of its secret. */

@@ -37,9 +37,6 @@ const ownerExample = z.meta({ examples: ["Ada Lovelace"] });
 
 export const ownerName = text(200).check(z.trim(), ownerExample);
 
-/** The domain of a normalized address: the part after the last `@`. */
-export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);
-
 export const monitoredEmail = z
   .object({
     id: idField,

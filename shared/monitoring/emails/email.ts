@@ -6,12 +6,12 @@ import type { Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
+import { domainOf } from "../../contract/address.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { reserveOne } from "../../lists/blocks.ts";
 import * as domains from "../domains/domain.ts";
 import * as teams from "../teams/team.ts";
 import { additionOf, changeOf, transactionOf } from "./changes.ts";
-import { domainOf } from "./email-schema.ts";
 import { emails } from "./record.ts";
 
 export type NewEmail = {

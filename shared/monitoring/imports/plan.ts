@@ -2,8 +2,8 @@ import { activeCount, quoteFor } from "../../access/billing/billing.ts";
 import * as organizations from "../../access/organizations/organization.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { domainOf } from "../../contract/address.ts";
 import * as domains from "../domains/domain.ts";
-import { domainOf } from "../emails/email-schema.ts";
 import type { Candidate } from "./extract.ts";
 import { type ImportPlan, type ImportRow, importedAddress } from "./import-schema.ts";
 

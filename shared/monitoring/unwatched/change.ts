@@ -6,11 +6,12 @@ import { exists, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
+import { aliasOf, baseOf } from "../../contract/address.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as domains from "../domains/domain.ts";
 import { importAll } from "../imports/commit.ts";
 import { monitoredOf, plan } from "../imports/plan.ts";
-import { aliasOf, baseOf, hashOf, idOf, type Kept, listedIn } from "./record.ts";
+import { hashOf, idOf, type Kept, listedIn } from "./record.ts";
 import * as store from "./store.ts";
 
 /** What importing the addresses would cost now. Refuses `unwatchedNotFound`, `domainNotVerified`. */

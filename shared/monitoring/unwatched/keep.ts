@@ -8,12 +8,13 @@ import { condition, exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
+import { baseOf } from "../../contract/address.ts";
 import * as domains from "../domains/domain.ts";
 import type { Domain } from "../domains/domain-row.ts";
 import { type Email, emails, type SubAddress } from "../emails/record.ts";
 import { importedAddress } from "../imports/import-schema.ts";
 import { monitoredOf } from "../imports/plan.ts";
-import { type Breached, baseOf, hashOf, idOf } from "./record.ts";
+import { type Breached, hashOf, idOf } from "./record.ts";
 import * as store from "./store.ts";
 
 /** A domain as the scan has claimed it, and the names of the breaches of each alias. */

@@ -39,14 +39,5 @@ export const idOf = (domainId: number, alias: string): number => {
   return (digest.readUInt32BE(0) >>> 11) * 2 ** 32 + digest.readUInt32BE(4) || 1;
 };
 
-/** The part of an address in front of the @. */
-export const aliasOf = (address: string): string => address.slice(0, address.lastIndexOf("@"));
-
-/** The alias without what follows a `+`: `ada` of `ada+shop`. */
-export const baseOf = (alias: string): string => {
-  const at = alias.indexOf("+");
-  return at > 0 ? alias.slice(0, at) : alias;
-};
-
 /** What is kept of an alias that was erased. */
 export const hashOf = (alias: string): string => createHash("sha256").update(alias).digest("base64url");

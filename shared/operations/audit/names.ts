@@ -1,5 +1,5 @@
 /** Rows that keep names and addresses unique. */
-import type { User } from "../../access/members/user.ts";
+import { signInKeys, type User } from "../../access/members/user.ts";
 import { asRead, type Item } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
@@ -14,7 +14,7 @@ type NameRow = Key & { id?: number; userId?: number; domainId?: number; organiza
 /** A thing that has a name: the key of the name's row, what that row must hold, and the row `of` the thing, which says that it has the name. */
 type Claim = { id: number; key: Key; holds: Item; of: Key; says: Item };
 
-/** The names of domains and teams, whose domains are proved, and the addresses of users. */
+/** The names of domains and teams, whose domains are proved, and the addresses and accounts of users. */
 export const compareAllNames = async (org: number): Promise<Problem[]> => {
   const rowsOf = (key: Key) => table.query<NameRow>({ pk: key.pk });
   const rowsWith = async (all: Key[]) =>
@@ -26,7 +26,7 @@ export const compareAllNames = async (org: number): Promise<Problem[]> => {
   const allDomains = await domains.list(org);
   const allTeams = await teams.list(org);
   const users = await table.query<User>({ pk: keys.user(org, 0).pk });
-  const addresses = await rowsWith(users.map(({ email }) => keys.signInAddress(email, org)));
+  const signIns = await rowsWith(users.flatMap((user) => signInKeys(org, user)));
   const proofs = await rowsWith(allDomains.map(({ name }) => keys.provenDomain(name)));
   return [
     ...compareNames(
@@ -56,16 +56,18 @@ export const compareAllNames = async (org: number): Promise<Problem[]> => {
     ...compareNames(
       org,
       "sign-in",
-      addresses,
+      signIns,
       users
         .filter(({ removed }) => !removed)
-        .map(({ id, email }) => ({
-          id,
-          key: keys.signInAddress(email, org),
-          holds: { organizationId: org, userId: id },
-          of: keys.user(org, id),
-          says: { removed: false },
-        })),
+        .flatMap((user) =>
+          signInKeys(org, user).map((key) => ({
+            id: user.id,
+            key,
+            holds: { organizationId: org, userId: user.id },
+            of: keys.user(org, user.id),
+            says: { removed: false },
+          })),
+        ),
     ),
     ...compareNames(
       org,

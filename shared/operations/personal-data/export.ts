@@ -37,6 +37,8 @@ const internal = [
   "planState",
   "planReason",
   "outcomes",
+  "identityId",
+  "formerMailboxes",
 ];
 
 const line = (kind: string, row: Item): Line => ({

@@ -8,7 +8,7 @@ type Claims = Record<string, unknown>;
 
 /** What real providers do in one way or another, and what hostile ones do. */
 export type Habits = {
-  /** Who signs in next; undefined: whoever it is refuses. UserInfo tells these claims. */
+  /** Who signs in next; undefined: whoever it is refuses. UserInfo tells these claims. Without a `sub` each address is an account. */
   person: Claims | undefined;
   /** What discovery says besides what it would say; undefined values are left out of it. */
   metadata: Claims;
@@ -123,7 +123,7 @@ export const startIdentityProvider = async (): Promise<IdentityProvider> => {
     handle = (request, response) => {
       if (!request.url?.startsWith("/interaction/")) return callback(request, response);
       const { person } = provider;
-      const accountId = String(person?.sub ?? randomUUID());
+      const accountId = String(person?.sub ?? `account of ${person?.email}`);
       if (person !== undefined) people.set(accountId, person);
       const result = person === undefined ? { error: "access_denied" } : { login: { accountId } };
       void oidc.interactionFinished(request, response, result);
