@@ -6,6 +6,8 @@ import { notEmpty } from "../../shared/contract/patch.ts";
 
 export const changeMember = defineEndpoint({
   summary: "Change a member's role or name, or forget the account by which the member signs in",
+  description:
+    "Who is no admin any more has no passkey left, and no session but the one that asks. Repeating an interrupted request does the rest.",
   access: "admin",
   path: byId,
   body: z
@@ -18,6 +20,9 @@ export const changeMember = defineEndpoint({
             "`false` forgets the account at the identity provider: the next one there that has the member's address signs in as the member from then on",
         }),
       ),
+      revokeKeys: z
+        .optional(z.boolean())
+        .check(z.meta({ description: "Whether to revoke the API keys that the member has made" })),
     })
     .check(notEmpty),
   refusals: ["memberNotFound", "lastAdmin"],

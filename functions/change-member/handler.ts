@@ -1,8 +1,11 @@
 import { serve } from "../../shared/access/api/serve.ts";
+import * as apiKeys from "../../shared/access/keys/api-key.ts";
 import * as users from "../../shared/access/members/user.ts";
 import { changeMember } from "./endpoint.ts";
 
-export const handler = serve(changeMember, async ({ org, actor, path, body: { hasIdentity, ...change } }) => {
-  await users.change(org, path.id, change, actor);
-  if (hasIdentity === false) await users.forgetIdentity(org, path.id, actor);
+export const handler = serve(changeMember, async ({ org, actor, session, path: { id }, body }) => {
+  const { hasIdentity, revokeKeys, ...change } = body;
+  await users.change(org, id, change, actor, session.id);
+  if (hasIdentity === false) await users.forgetIdentity(org, id, actor);
+  if (revokeKeys) await apiKeys.revokeMadeBy(org, id, actor);
 });

@@ -34,6 +34,41 @@ test("an edit leaves alone what somebody else has changed meanwhile", async () =
   expect(members.find(({ id }) => id === userId)).toMatchObject({ name: "Grace", role: "member" });
 });
 
+test("who removes or demotes an admin sees the admin's API keys, and may revoke them", async () => {
+  const organization = await createOrganization();
+  const { page } = await signInTo(organization, { place: "/settings/members" });
+  const admins = [await signedIn(organization.id), await signedIn(organization.id)];
+  const keys: string[] = [];
+  for (const [index, { dashboard }] of admins.entries())
+    for (const label of ["First", "Second"].slice(index))
+      keys.push(String((await dashboard.post("/api-keys", { label })).body.key));
+  const statuses = () =>
+    Promise.all(
+      keys.map(async (key) => (await createClient({ authorization: `Bearer ${key}` }).get("/emails")).status),
+    );
+  const [removed = "", demoted = ""] = admins.map(({ email }) => email);
+  await page.reload();
+  const press = (email: string, name: string) =>
+    page.getByRole("row").filter({ hasText: email }).getByRole("button", { name }).click();
+
+  await press(demoted, "Edit");
+  const edit = page.getByRole("dialog", { name: `Edit ${demoted}` });
+  await edit.getByLabel("Role").selectOption("member");
+  await edit.getByRole("listitem").filter({ hasText: "Second, last used never" }).waitFor();
+  expect(await edit.getByRole("checkbox", { name: "Revoke this key" }).isChecked()).toBe(false);
+  await edit.getByRole("button", { name: "Save" }).click();
+  await edit.waitFor({ state: "detached" });
+  expect(await statuses()).toEqual([200, 200, 200]);
+
+  await press(removed, "Remove");
+  const remove = page.getByRole("dialog", { name: `Remove ${removed}?` });
+  await remove.getByRole("checkbox", { name: "Revoke these 2 keys", checked: true }).waitFor();
+  expect(await remove.getByRole("listitem").count()).toBe(2);
+  await remove.getByRole("button", { name: "Remove" }).click();
+  await remove.waitFor({ state: "detached" });
+  expect(await statuses()).toEqual([401, 401, 200]);
+});
+
 describe("the keyboard alone, under Settings", () => {
   let page: Page;
   let watch: Visit["watch"];
@@ -119,7 +154,9 @@ describe("the keyboard alone, under Settings", () => {
     await press(page, "Save");
     await row.getByText("Admin", { exact: true }).waitFor();
     await press(page, "Remove", email);
-    await page.getByRole("dialog", { name: `Remove ${email}?` }).waitFor();
+    const remove = page.getByRole("dialog", { name: `Remove ${email}?` });
+    // The keys that the member has made are looked up first.
+    await remove.getByRole("button", { name: "Remove", disabled: false }).waitFor();
     await press(page, "Remove");
     await row.waitFor({ state: "detached" });
     await page.locator("h1:focus").waitFor();

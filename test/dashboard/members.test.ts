@@ -1,12 +1,14 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { expectRefusal, timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail } from "../service/alert-channels.ts";
+import { createClient } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { activity } from "./activity.ts";
 import { linkIn, untilMailed } from "./outbox.ts";
-import { signedIn, visitor } from "./signed-in.ts";
+import { addPasskey, beginSignIn, redeemPasskey } from "./passkeys.ts";
+import { createSession, signedIn, visitor } from "./signed-in.ts";
 
 const create = async (name = "Inviting") => {
   const organization = await createOrganization({ name });
@@ -119,6 +121,81 @@ test("PATCH changes the role, which holds on the very next request", async () =>
   expect(await activity(user.v1, "member.updated")).toMatchObject([{ category: "teams" }]);
   await change(other.userId, { name: null });
   expect(await session()).toMatchObject({ user: { name: null } });
+});
+
+test("PATCH to member ends an admin's sessions and passkeys, but the one that asks", async () => {
+  const { org, user, change } = await create();
+  const other = await signedIn(org);
+  const passkey = await addPasskey(other.dashboard);
+  expect((await change(other.userId, { role: "member" })).status).toBe(200);
+  expect((await other.dashboard.get("/session")).status).toBe(401);
+  const answer = passkey.answer(await beginSignIn());
+  expectRefusal(await redeemPasskey(answer), 401, /not known here/, { code: "passkey_unknown" });
+
+  const second = await signedIn(org);
+  const elsewhere = await createSession(org, { id: second.userId, email: second.email });
+  expect((await second.dashboard.patch(`/members/${second.userId}`, { role: "member" })).status).toBe(200);
+  expect((await second.dashboard.get("/session")).body).toMatchObject({ user: { role: "member" } });
+  expect((await elsewhere.dashboard.get("/session")).status).toBe(401);
+  expect((await user.dashboard.get("/session")).status).toBe(200);
+});
+
+describe("the API keys that a member has made", () => {
+  const withKeys = async () => {
+    const created = await create();
+    const other = await signedIn(created.org);
+    const make = async ({ dashboard }: typeof other, label: string) =>
+      String((await dashboard.post("/api-keys", { label })).body.key);
+    const [one, two, own] = [
+      await make(other, "One"),
+      await make(other, "Two"),
+      await make(created.user, "Own"),
+    ];
+    const statuses = () =>
+      Promise.all(
+        [one, two, own].map(
+          async (key) => (await createClient({ authorization: `Bearer ${key}` }).get("/emails")).status,
+        ),
+      );
+    return { ...created, other, statuses };
+  };
+
+  test("go on without the member, unless whoever removes the member revokes them", async () => {
+    const { user, other, remove, statuses } = await withKeys();
+    expect((await remove(other.userId)).status).toBe(200);
+    expect(await statuses()).toEqual([200, 200, 200]);
+    // Again: it was interrupted, or somebody thinks better of it.
+    for (const _ of ["once", "again"])
+      expect((await user.dashboard.delete(`/members/${other.userId}?revokeKeys=true`)).status).toBe(200);
+    expect(await statuses()).toEqual([401, 401, 200]);
+    expect(await activity(user.v1, "api_key.revoked")).toHaveLength(2);
+    expectRefusal(await user.dashboard.delete(`/members/${other.userId}?revokeKeys=1`), 400, /revokeKeys/);
+  });
+
+  test("are revoked with a change of the role, or by themselves", async () => {
+    const { other, user, change, statuses } = await withKeys();
+    expect((await change(other.userId, { role: "member", revokeKeys: false })).status).toBe(200);
+    expect(await statuses()).toEqual([200, 200, 200]);
+    expect((await change(other.userId, { revokeKeys: true })).status).toBe(200);
+    expect(await statuses()).toEqual([401, 401, 200]);
+    // The last admin keeps the role, and the key.
+    const refused = await change(user.userId, { role: "member", revokeKeys: true });
+    expectRefusal(refused, 409, /last admin/, { code: "last_admin" });
+    expect(await statuses()).toEqual([401, 401, 200]);
+  });
+
+  test("are revoked by the operator who removes the member", async () => {
+    const { org, other, statuses } = await withKeys();
+    const { keys } = await admin("key list", { org });
+    expect(keys).toMatchObject([
+      { label: "Own" },
+      { createdBy: other.email },
+      { createdBy: other.email },
+      {},
+    ]);
+    await admin("user remove", { org, user: other.userId, "revoke-keys": true });
+    expect(await statuses()).toEqual([401, 401, 200]);
+  });
 });
 
 test("409 last_admin: the last one is neither demoted nor removed", async () => {

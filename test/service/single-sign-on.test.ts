@@ -246,7 +246,7 @@ describe("another account with the address of a user", () => {
     ]);
   });
 
-  test("is refused until the operator forgets all of the organization, as for another provider", async () => {
+  test("is refused until the operator forgets all accounts, as for another provider", async () => {
     const org = await createOrg();
     const emails = ["one@moved.example", "two@moved.example", "never@moved.example"];
     const ids: number[] = [];

@@ -37,5 +37,7 @@ export const keyCommands: Commands = {
   },
 };
 
-const shown = (key: apiKeys.ListedKey) =>
-  pick(key, "id", "label", "preview", "createdAt", "lastUsedAt", "revokedAt");
+const shown = (key: apiKeys.ListedKey) => ({
+  ...pick(key, "id", "label", "preview", "createdAt", "lastUsedAt", "revokedAt"),
+  createdBy: key.createdBy?.label ?? null,
+});

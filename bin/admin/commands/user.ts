@@ -1,4 +1,5 @@
 import { administrator } from "../../../shared/access/activity/actor.ts";
+import * as apiKeys from "../../../shared/access/keys/api-key.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import { personName, role } from "../../../shared/access/organizations/organization-schema.ts";
 import * as links from "../../../shared/access/sign-in/link.ts";
@@ -73,14 +74,16 @@ export const userCommands: Commands = {
     },
   },
   "user remove": {
-    about: "Removes a user and ends the user's sessions. The last admin stays unless --force is given.",
-    flags: { org: "required ID", user: "required ID", force: "switch" },
+    about:
+      "Removes a user and ends the user's sessions and passkeys; --revoke-keys also revokes the API keys that the user has made. The last admin stays unless --force is given.",
+    flags: { org: "required ID", user: "required ID", "revoke-keys": "switch", force: "switch" },
     isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
       const id = parseId("user", flags);
       const outcome = await users.remove(org, id, { force: flags.force !== undefined });
       if (outcome === "unknown") throw notFound("user", id);
+      if (flags["revoke-keys"] !== undefined) await apiKeys.revokeMadeBy(org, id, administrator);
       return { id, removed: true, alreadyRemoved: outcome === "already" };
     },
   },

@@ -1,15 +1,18 @@
+import { useState } from "preact/hooks";
+import { allPages } from "../../api/all-pages.ts";
 import { sendChanges } from "../../api/changes.ts";
 import { call } from "../../api/client.ts";
-import type { Member } from "../../api/routes.ts";
+import type { ApiKey, Member } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Confirm, type Ends, FormDialog, type Show, useDialog } from "../../components/dialog.tsx";
-import { EmailField, SelectField, TextField } from "../../components/field.tsx";
+import { CheckField, EmailField, SelectField, TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
-import { Empty, FailureNotice } from "../../components/notice.tsx";
+import { Empty, FailureNotice, Pending } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
 import { actionsColumn, type Column } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
+import { type Data, useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { isAdmin, isMember, loadSession, session } from "../../session.ts";
 import { inBothForms } from "../../text/domain-name.ts";
@@ -115,11 +118,15 @@ const columns = (show: Show, resend: (member: Member) => void): Column<Member>[]
 ];
 
 function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
+  const [role, setRole] = useState(member?.role ?? "member");
+  const isDemoted = member?.role === "admin" && role === "member";
+  const made = useMadeKeys(member?.role === "admin" ? member : undefined);
   const save = async (fields: FormData): Promise<string> => {
     const name = String(fields.get("name")).trim() || null;
-    const role = fields.get("role") === "admin" ? "admin" : "member";
+    const revokeKeys = fields.has("revokeKeys");
     if (member !== undefined) {
-      await sendChanges<{ name: string | null; role: Member["role"] }>(member, { name, role }, (body) =>
+      const shown = { ...member, revokeKeys: false };
+      await sendChanges(shown, { name, role, revokeKeys }, (body) =>
         call("PATCH /dashboard/members/{id}", { path: { id: member.id }, body }),
       );
       // It may be one's own role.
@@ -138,6 +145,7 @@ function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
       {...ends}
       title={member === undefined ? "Invite a member" : `Edit ${member.email}`}
       submit={member === undefined ? "Invite" : "Save"}
+      isIdle={isDemoted && isUnknown(made)}
       onSubmit={save}
     >
       {member === undefined && (
@@ -152,8 +160,62 @@ function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
         autocomplete="off"
         hint="Optional."
       />
-      <SelectField label="Role" name="role" choices={roles} chosen={member?.role ?? "member"} />
+      <SelectField
+        label="Role"
+        name="role"
+        choices={roles}
+        chosen={role}
+        onChange={(chosen) => setRole(chosen === "admin" ? "admin" : "member")}
+      />
+      {isDemoted && (
+        <>
+          <p>Sessions and passkeys of this admin end: the next sign-in is as a member.</p>
+          <MadeKeys made={made} isChecked={false} />
+        </>
+      )}
     </FormDialog>
+  );
+}
+
+/** The valid API keys that a member has made. */
+const useMadeKeys = (member: Member | undefined): Data<ApiKey[]> =>
+  useData("", async (signal) => {
+    const found: ApiKey[] = [];
+    if (member === undefined) return found;
+    const pages = allPages("apiKeys", (query) => call("GET /dashboard/api-keys", { query }, { signal }));
+    for await (const { rows } of pages)
+      found.push(...rows.filter((key) => key.createdBy?.id === member.id && key.revokedAt === null));
+    return found;
+  });
+
+/** Nobody decides about keys before they are shown. */
+const isUnknown = ({ value, failure }: Data<ApiKey[]>): boolean =>
+  value === undefined && failure === undefined;
+
+/** The keys, and the offer to revoke them: whoever made a key may have kept it. */
+function MadeKeys({ made, isChecked }: { made: Data<ApiKey[]>; isChecked: boolean }) {
+  const { value: keys = [] } = made;
+  return (
+    <>
+      <Pending data={made} what="the API keys that the member has made" />
+      {keys.length > 0 && (
+        <>
+          <p>The member has made these API keys, and may have kept copies:</p>
+          <ul>
+            {keys.map(({ id, label, lastUsedAt }) => (
+              <li key={id}>
+                <Name text={label} />, last used <When time={lastUsedAt} none="never" />
+              </li>
+            ))}
+          </ul>
+          <CheckField
+            label={keys.length === 1 ? "Revoke this key" : `Revoke these ${keys.length} keys`}
+            name="revokeKeys"
+            isChecked={isChecked}
+          />
+        </>
+      )}
+    </>
   );
 }
 
@@ -172,17 +234,29 @@ function ForgetAccount({ member, ...ends }: Ends & { member: Member }) {
 }
 
 function RemoveMember({ member, ...ends }: Ends & { member: Member }) {
-  const remove = async (): Promise<string> => {
-    await call("DELETE /dashboard/members/{id}", { path: { id: member.id } });
+  const remove = async (fields: FormData): Promise<string> => {
+    const query = fields.has("revokeKeys") ? { revokeKeys: true } : {};
+    await call("DELETE /dashboard/members/{id}", { path: { id: member.id }, query });
     return `${member.email} was removed.`;
   };
   const isSelf = session.value?.user.id === member.id;
+  const made = useMadeKeys(member);
   return (
-    <Confirm {...ends} title={`Remove ${member.email}?`} submit="Remove" act={remove}>
-      {isSelf
-        ? "You are signed out at once, and cannot sign in again."
-        : "All sessions of this member end at once."}{" "}
-      What they did stays in the activity log, as done by a former member.
-    </Confirm>
+    <FormDialog
+      {...ends}
+      title={`Remove ${member.email}?`}
+      submit="Remove"
+      kind="danger"
+      isIdle={isUnknown(made)}
+      onSubmit={remove}
+    >
+      <p>
+        {isSelf
+          ? "You are signed out at once, and cannot sign in again."
+          : "All sessions and passkeys of this member end at once."}{" "}
+        What they did stays in the activity log, as done by a former member.
+      </p>
+      <MadeKeys made={made} isChecked />
+    </FormDialog>
   );
 }

@@ -5,6 +5,7 @@ import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as activity from "../activity/activity.ts";
 import type { Actor } from "../activity/actor.ts";
+import { isAdmin } from "../members/membership.ts";
 import { hashOf, mintApiKey, previewOf } from "./secret.ts";
 
 export type ApiKey = {
@@ -30,7 +31,7 @@ export type CreatedKey = ListedKey & { key: string };
 
 /**
  * Creates a key. Only the hash of `key` is stored, so the caller must show `key` now. `also`: further writes of the
- * transaction, which go first.
+ * transaction, which go first. Refuses `adminOnly` if the user has just been removed or demoted, whose keys may be revoked then.
  */
 export const create = async (
   org: number,
@@ -51,6 +52,9 @@ export const create = async (
   const created = { ...listed(row), key };
   await table.transact([
     ...also(created),
+    ...(actor.type === "user"
+      ? [{ check: keys.user(org, actor.id), if: isAdmin, refusal: "adminOnly" } as const]
+      : []),
     { put: { ...keys.apiKey(org, hashOf(key)), ...row }, if: absent },
     ...activity.writes(org, slot, {
       action: "api_key.created",
@@ -76,6 +80,12 @@ const listed = (row: ApiKey): ListedKey => ({
   lastUsedAt: row.lastUsedAt ?? null,
   revokedAt: row.revokedAt,
 });
+
+/** Revokes the keys that a user has made. Repeating an interrupted call revokes the rest. */
+export const revokeMadeBy = async (org: number, userId: number, actor: Actor): Promise<void> => {
+  for (const { id, createdBy, revokedAt } of await list(org))
+    if (createdBy?.id === userId && revokedAt === null) await revoke(org, id, actor);
+};
 
 /** Revokes a key: the very next request with it is refused. Revoking it again changes nothing. */
 export const revoke = (org: number, id: number, actor: Actor): Promise<"revoked" | "unknown"> =>

@@ -28,5 +28,8 @@ export const shownActor = (actor: Actor, users: Membership): ActivityEntry["acto
 /** For a write that needs the user to be a member of the organization still. */
 export const notRemoved = condition("#removed = :no", { no: false });
 
+/** For a write that needs the user to be an admin of the organization still. */
+export const isAdmin = condition("#removed = :no AND #role = :admin", { no: false, admin: "admin" });
+
 /** For a write that needs the user never to have signed in. */
 export const notJoined = condition("attribute_not_exists(#joinedAt)");

@@ -1,4 +1,4 @@
-import { absent, allOf, asRead, condition, type Write } from "../../aws/table/condition.ts";
+import { absent, allOf, asRead, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -10,7 +10,7 @@ import type { Actor } from "../activity/actor.ts";
 import { hashOf } from "../keys/secret.ts";
 import type { Member, Role } from "../organizations/organization-schema.ts";
 import * as session from "../sessions/session.ts";
-import { notJoined, notRemoved } from "./membership.ts";
+import { isAdmin, notJoined, notRemoved } from "./membership.ts";
 
 /** The row of a removed user stays, so that the activity log still tells a removed user from a stranger. */
 export type User = {
@@ -172,8 +172,6 @@ export const inviteAgain = (
     return { ...user, invitedAt };
   });
 
-const isAdmin = condition("#removed = :no AND #role = :admin", { no: false, admin: "admin" });
-
 /**
  * The check that somebody else is an admin, for the transaction after which `user` is none. It names one other
  * admin, so that of two admins who remove each other at the same time one stays. Refuses `lastAdmin`.
@@ -245,20 +243,24 @@ export const follow = (org: number, id: number, email: string): Promise<string> 
   });
 
 /**
- * Changes a user's role or name. A change that changes nothing is not logged. Refuses `memberNotFound` and
- * `lastAdmin`.
+ * Changes a user's role or name. A change that changes nothing is not logged. Who is no admin any more has no passkey left, and no session
+ * but the one with the id `keptSession`: others may have made them. Refuses `memberNotFound` and `lastAdmin`.
  */
 export const change = (
   org: number,
   id: number,
   input: { role?: Role | undefined; name?: string | null | undefined },
   actor: Actor,
+  keptSession?: number,
 ): Promise<void> =>
   withOptimisticRetry(async () => {
     const user = await existing(org, id);
     const { role = user.role, name = user.name } = input;
     if (role === user.role && name === user.name) return;
     const check = role === "admin" ? [] : await anotherAdmin(org, user);
+    const isDemoted = role !== user.role && role !== "admin";
+    // A session that begins meanwhile is seen by its time of sign-in.
+    if (isDemoted) await session.revokeAllOf(org, id, keptSession);
     const slot = await activity.slot(org);
     const summary =
       role === user.role ? `Renamed the member ${user.email}` : `Made ${user.email} ${nounOf(role)}`;
@@ -266,7 +268,13 @@ export const change = (
       {
         update: keys.user(org, id),
         set: { role, name },
-        if: asRead({ removed: false, role: user.role, name: user.name }),
+        remove: isDemoted ? ["passkeys"] : [],
+        if: asRead({
+          removed: false,
+          role: user.role,
+          name: user.name,
+          ...(isDemoted && { lastSignInAt: user.lastSignInAt }),
+        }),
       },
       ...check,
       ...activity.writes(org, slot, { action: "member.updated", summary, actor }),

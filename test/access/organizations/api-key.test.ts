@@ -1,13 +1,14 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
 import * as apiKeys from "../../../shared/access/keys/api-key.ts";
+import * as users from "../../../shared/access/members/user.ts";
 import type { Key } from "../../../shared/aws/table/keys.ts";
 import { withTimeOf } from "../../../shared/aws/table/patience.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
-import { createOrganization } from "./accounts.ts";
+import { createOrganization, createUser } from "./accounts.ts";
 
 useEngine();
 
@@ -68,4 +69,54 @@ test("two who revoke a key at the same time both succeed, with one log entry", a
   expect(await Promise.all([revoke(), revoke(), revoke()])).toEqual(["revoked", "revoked", "revoked"]);
   expect(await revokedAt()).toEqual(expect.any(String));
   expect(await entries()).toHaveLength(1);
+});
+
+describe("the keys that a user has made", () => {
+  const create = async () => {
+    const org = await createOrganization();
+    await createUser(org, "boss@acme.example");
+    const { id, email: label } = await createUser(org, "ada@acme.example");
+    const ada = { type: "user", id, label } as const;
+    for (const name of ["One", "Two"]) await apiKeys.create(org, name, ada);
+    await apiKeys.create(org, "Operator's", administrator);
+    const valid = async () =>
+      (await apiKeys.list(org)).filter(({ revokedAt }) => revokedAt === null).map(({ label }) => label);
+    return { org, ada, valid };
+  };
+
+  test("are revoked, and no others; repeating an interrupted call revokes the rest", async () => {
+    const { org, ada, valid } = await create();
+    let count = 0;
+    restore = intercept<Command>("initialize", (next, { commandName = "" }) => async (sent) => {
+      if (commandName.startsWith("TransactWrite") && ++count === 2) throw new Error("died");
+      return next(sent);
+    });
+    await expect(apiKeys.revokeMadeBy(org, ada.id, administrator)).rejects.toThrow("died");
+    expect(await valid()).toHaveLength(2);
+    await apiKeys.revokeMadeBy(org, ada.id, administrator);
+    expect(await valid()).toEqual(["Operator's"]);
+    await apiKeys.revokeMadeBy(org, ada.id, administrator);
+    const { activity } = await log.list(org, { limit: 20, offset: 0 }, new Date());
+    expect(activity.filter(({ action }) => action === "api_key.revoked")).toHaveLength(2);
+  });
+
+  test.each(["removed", "demoted"])(
+    "are no more once the user is %s, also if a request is under way",
+    async (how) => {
+      const { org, ada, valid } = await create();
+      let isUnderWay = true;
+      restore = intercept<Command>("initialize", (next, { commandName = "" }) => async (sent) => {
+        if (commandName.startsWith("TransactWrite") && isUnderWay) {
+          isUnderWay = false;
+          if (how === "removed") await users.remove(org, ada.id);
+          else await users.change(org, ada.id, { role: "member" }, administrator);
+          await apiKeys.revokeMadeBy(org, ada.id, administrator);
+        }
+        return next(sent);
+      });
+      await expect(apiKeys.create(org, "Late", ada)).rejects.toMatchObject({ refusal: "adminOnly" });
+      expect(isUnderWay).toBe(false);
+      expect(await valid()).toEqual(["Operator's"]);
+    },
+  );
 });

@@ -2,9 +2,13 @@ import { describe, expect, test } from "vitest";
 import { type Actor, administrator } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
 import * as users from "../../../shared/access/members/user.ts";
+import * as sessions from "../../../shared/access/sessions/session.ts";
+import { keys } from "../../../shared/aws/table/keys.ts";
+import * as table from "../../../shared/aws/table/table.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
 import * as teams from "../../../shared/monitoring/teams/team.ts";
 import { useEngine } from "../../aws/table/engine.ts";
+import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { createOrganization, createUser } from "./accounts.ts";
 
 useEngine();
@@ -58,6 +62,70 @@ describe("a change of a user", () => {
       { action: "member.updated", summary: "Made user-1@acme.example an admin" },
     ]);
     expect(await users.get(org, id)).toMatchObject({ role: "admin", name: "Ada" });
+  });
+});
+
+describe("an admin who is made a member", () => {
+  const demote = (org: number, id: number, keptSession?: number) =>
+    users.change(org, id, { role: "member" }, administrator, keptSession);
+  const create = async () => {
+    const { org, ids } = await createWith("admin", "admin");
+    const [, id = 0] = ids;
+    const begin = () => sessions.create(org, { id, email: "user-1@acme.example" });
+    const kept = await begin();
+    await begin();
+    const passkey = { publicKey: "key", counter: 0, createdAt: new Date().toISOString() };
+    await table.update(keys.user(org, id), { set: { passkeys: { id: passkey } } });
+    const left = async () => (await sessions.list(org, new Date(), id)).map((each) => each.id);
+    return { org, id, kept, begin, left };
+  };
+  const transactions = (before: () => Promise<unknown>): (() => void) =>
+    intercept<Command>("initialize", (next, { commandName = "" }) => async (sent) => {
+      if (commandName.startsWith("TransactWrite")) await before();
+      return next(sent);
+    });
+
+  test("has no passkey and no session left, but the one that asks", async () => {
+    for (const asks of [true, false]) {
+      const { org, id, kept, left } = await create();
+      await demote(org, id, asks ? kept.id : undefined);
+      expect(await left()).toEqual(asks ? [kept.id] : []);
+      expect(await users.get(org, id)).toMatchObject({ role: "member" });
+      expect(await users.get(org, id)).not.toHaveProperty("passkeys");
+    }
+  });
+
+  test("keeps sessions and passkeys when promoted or renamed", async () => {
+    const { org, id, left } = await create();
+    await users.change(org, id, { name: "Ada" }, administrator);
+    expect(await left()).toHaveLength(2);
+    await demote(org, id);
+    await sessions.create(org, { id, email: "user-1@acme.example" });
+    await users.change(org, id, { role: "admin" }, administrator);
+    expect(await left()).toHaveLength(1);
+  });
+
+  test("has none that begins while the change is written", async () => {
+    const { org, id, begin, left } = await create();
+    let begun = 0;
+    const restore = transactions(async () => {
+      if (begun++ === 0) await begin();
+    });
+    await demote(org, id);
+    restore();
+    expect(begun).toBeGreaterThan(1);
+    expect(await left()).toEqual([]);
+  });
+
+  test("has none left if the call dies, or is still an admin", async () => {
+    const { org, id, left } = await create();
+    const died = new Error("died");
+    const restore = transactions(() => Promise.reject(died));
+    await expect(demote(org, id)).rejects.toBe(died);
+    restore();
+    expect(await users.get(org, id)).toMatchObject({ role: "admin" });
+    await demote(org, id);
+    expect(await left()).toEqual([]);
   });
 });
 

@@ -148,7 +148,7 @@ describe("an account whose address has changed", () => {
     expect(await users.get(org, id)).toMatchObject({ email: invited.email });
   });
 
-  test("keeps the former one if the new one is of another domain, whose mailbox outlasts the job", async () => {
+  test("keeps the former one if the new one is of another domain, perhaps a private one", async () => {
     const { org, email, enter } = await create();
     const { id } = await createUser(org, email);
     await enter("1");
