@@ -7,7 +7,7 @@ import { notEmpty } from "../../shared/contract/patch.ts";
 export const changeMember = defineEndpoint({
   summary: "Change a member's role or name, or forget the account by which the member signs in",
   description:
-    "Who is no admin any more has no passkey left, and no session but the one that asks. Repeating an interrupted request does the rest.",
+    "Who is no admin any more has no passkey left, and no session but the one that asks. Repeating an interrupted request does the rest. The organization's admins are told of a new admin by e-mail, if a sender of e-mail is set up.",
   access: "admin",
   path: byId,
   body: z
@@ -26,5 +26,6 @@ export const changeMember = defineEndpoint({
     })
     .check(notEmpty),
   refusals: ["memberNotFound", "lastAdmin"],
-  uses: ["table:read", "table:write", "table:write:identities"],
+  limit: "memberChanges",
+  uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails"],
 });

@@ -14,6 +14,13 @@ export const changePasskeys = defineEndpoint({
   ]),
   malformed: { answer: "passkeyRefused" },
   reply: z.object({ success: z.boolean(), options: z.optional(passkeyOptions) }),
-  refusals: ["passkeyLimitReached", "passkeyRefused", "attemptUnknown", "passkeyUnknown", "providerRequired"],
+  refusals: [
+    "passkeyLimitReached",
+    "passkeysOfDay",
+    "passkeyRefused",
+    "attemptUnknown",
+    "passkeyUnknown",
+    "providerRequired",
+  ],
   uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails"],
 });

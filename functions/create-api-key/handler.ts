@@ -1,7 +1,14 @@
 import { serve } from "../../shared/access/api/serve.ts";
 import * as apiKeys from "../../shared/access/keys/api-key.ts";
+import { newNoticesToAdmins } from "../../shared/access/sign-in/request.ts";
 import { createApiKey } from "./endpoint.ts";
 
-export const handler = serve(createApiKey, ({ org, actor, body, repeat }) =>
-  apiKeys.create(org, body.label, actor, repeat.remember),
-);
+export const handler = serve(createApiKey, async ({ org, actor, body: { label }, repeat }) => {
+  const notices = await newNoticesToAdmins(org);
+  const created = await apiKeys.create(org, label, actor, (key) => [
+    ...repeat.remember(key),
+    ...notices.writes({ about: "api_key", label, by: actor.label }),
+  ]);
+  await notices.send();
+  return created;
+});

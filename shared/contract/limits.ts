@@ -13,6 +13,9 @@ export const fairShare = 5;
 /** Sign-in links per UTC hour that may be asked for with one e-mail address. */
 export const signInLinksPerHour = 5;
 
+/** Passkeys that a user may add in a UTC day. The user is told of each by e-mail. */
+export const passkeysPerDay = 20;
+
 /**
  * Requests per UTC hour that an organization may make. Endpoints that name the same limit share its budget.
  */
@@ -28,6 +31,9 @@ export const organizationLimits = {
   alertTests: 20,
   acknowledgements: 20,
   invitations: 60,
+  /** These and changes of members are told to admins by e-mail. */
+  apiKeys: 20,
+  memberChanges: 60,
 } as const;
 
 export type OrganizationLimit = keyof typeof organizationLimits;

@@ -139,6 +139,8 @@ describe("limits", () => {
     ["unwatchedChanges", ["/dashboard/unwatched/ignore", { ...unknown, ignored: true }]],
     ["importCommits", ["/v1/emails/import/commit", nothing], ["/dashboard/unwatched/watch", unknown]],
     ["invitations", ["/dashboard/members", member], [`/dashboard/members/1/invitation`]],
+    ["apiKeys", ["/dashboard/api-keys", { label: "Backup" }]],
+    ["memberChanges", [`PATCH /dashboard/members/${unknownId}`, { name: "Ada" }]],
     ["alertTests", [`${channel}/test`], [`${channel}/deliveries/1/redeliver`]],
   ])("of an organization and hour, %s, is shared by all requests it is for", (limit, ...requests) =>
     inOneWindow(3600, async () => {

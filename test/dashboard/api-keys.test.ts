@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import { timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { createClient } from "../service/client.ts";
+import { eventually } from "../service/eventually.ts";
 import { createOrganization } from "../service/organization.ts";
 import { activity } from "./activity.ts";
+import { mailsTo } from "./outbox.ts";
 import { signedIn } from "./signed-in.ts";
 
 const create = async () => {
@@ -30,6 +32,20 @@ test("POST 201 gives the key, this once, which works at once", async () => {
     { category: "api_keys", summary: "Created the API key Nightly job", actor: { type: "user" } },
     { actor: { type: "system" } },
   ]);
+});
+
+test("POST 201 tells every admin by e-mail, without the key", async () => {
+  const { id: org, user } = await create();
+  const other = await signedIn(org);
+  const { body } = await user.dashboard.post("/api-keys", { label: "Backup" });
+  const told = new RegExp(`${user.email} created the API key "Backup"`);
+  for (const { email } of [user, other]) {
+    const mails = await eventually(
+      () => mailsTo(email),
+      (all) => all.some((mail) => told.test(mail)),
+    );
+    expect(mails.join("\n")).not.toContain(body.key);
+  }
 });
 
 test("GET lists keys newest first and by page, without the keys themselves", async () => {

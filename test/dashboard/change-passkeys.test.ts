@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { createPasskey, wrongAnswers } from "../access/sign-in/authenticator.ts";
+import { presetCount } from "../endpoints/limit-window.ts";
 import { countStatuses, expectRefusal, timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
@@ -21,6 +22,15 @@ const passkeysOf = async ({ dashboard }: Pick<User, "dashboard">) =>
   (await dashboard.get("/sessions")).body.passkeys as { id: string }[];
 const newPasskey = () => createPasskey(ownOrigin());
 const used = /used already or took too long/;
+
+test("429 after 20 passkeys of a user in a UTC day, since each is told by e-mail", async () => {
+  const { org, userId, dashboard } = await newUser();
+  await presetCount(`PASSKEYS#${org}#${userId}`, 19, 86_400);
+  await addPasskey(dashboard);
+  const reply = await add({ dashboard }, newPasskey().register(await beginPasskey(dashboard)));
+  expectRefusal(reply, 429, /Too many passkeys were added today/);
+  expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
+});
 
 describe("200", () => {
   test("the options ask for a passkey of this host that proves who uses it", async () => {

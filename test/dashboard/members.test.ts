@@ -48,6 +48,22 @@ test("POST 201 creates the member and mails a link that signs in", async () => {
   expectRefusal(again, 409, /already has a member/, { code: "member_exists" });
 });
 
+test("admins are told by e-mail of one who is invited, and of one who is made so", async () => {
+  const { org, user, invite, change } = await create();
+  const [invited, promoted] = ["invited", "promoted"].map((name) => `${name}.${org}@admins.example`);
+  await invite({ email: invited, role: "admin" });
+  const { body: member } = await invite({ email: promoted, role: "member" });
+  await change(member.id, { name: "Renamed" });
+  await change(member.id, { role: "admin" });
+  await change(member.id, { role: "admin", name: "Renamed again" });
+  const mails = await untilMailed(user.email, 2);
+  const madeBy = mails.map((mail) => /^(\S+) made (\S+) an admin of Inviting\./m.exec(mail)?.slice(1, 3));
+  expect(madeBy.sort()).toEqual([
+    [user.email, invited],
+    [user.email, promoted],
+  ]);
+});
+
 test("another invitation is mailed and signs in; then the member has joined", async () => {
   const { org, user, invite, resend, list } = await create();
   const memberOf = async (id: unknown) => (await list()).members.find((member) => member.id === id);

@@ -1,7 +1,7 @@
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 
-type WindowSeconds = 60 | 3600;
+type WindowSeconds = 60 | 3600 | 86_400;
 
 /**
  * The name of a window, which is its start in seconds since the epoch; `later`: how many windows after this

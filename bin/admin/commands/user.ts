@@ -3,6 +3,7 @@ import * as apiKeys from "../../../shared/access/keys/api-key.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import { personName, role } from "../../../shared/access/organizations/organization-schema.ts";
 import * as links from "../../../shared/access/sign-in/link.ts";
+import { newNoticesToAdmins } from "../../../shared/access/sign-in/request.ts";
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
@@ -27,7 +28,10 @@ export const userCommands: Commands = {
         name: flags.name === undefined ? null : parse("name", personName, flags.name),
         role: parse("role", role, flags.role ?? "admin"),
       };
-      const user = await users.create(org, input);
+      const notices = await newNoticesToAdmins(org);
+      const also =
+        input.role === "admin" ? notices.writes({ about: "admin", email, by: administrator.label }) : [];
+      const user = await users.create(org, input, { also });
       if (user === "exists") {
         throw new CommandError(
           `The organization already has a user ${email}: "user list --org ${org}" shows it.`,

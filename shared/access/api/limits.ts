@@ -5,15 +5,16 @@ import * as table from "../../aws/table/table.ts";
 import {
   type OrganizationLimit,
   organizationLimits,
+  passkeysPerDay,
   perMinute,
   perMinuteOfEndpoint,
   signInLinksPerHour,
 } from "../../contract/limits.ts";
 
-/** A UTC minute or hour. `name` is its start and `endsAt` its end, both in epoch seconds. */
+/** A UTC minute, hour or day. `name` is its start and `endsAt` its end, both in epoch seconds. */
 type Window = { name: string; endsAt: number };
 
-const windowAt = (now: Date, seconds: 60 | 3600): Window => {
+const windowAt = (now: Date, seconds: 60 | 3600 | 86_400): Window => {
   const start = Math.floor(now.getTime() / 1000 / seconds) * seconds;
   return { name: String(start), endsAt: start + seconds };
 };
@@ -25,7 +26,7 @@ const windowAt = (now: Date, seconds: 60 | 3600): Window => {
 const count = async <Name extends string>(
   subject: string,
   limits: Record<Name, number>,
-  seconds: 60 | 3600,
+  seconds: 60 | 3600 | 86_400,
   now: Date,
 ): Promise<Record<Name, Counted>> => {
   const window = windowAt(now, seconds);
@@ -176,3 +177,7 @@ export const countOrganization = (org: number, limit: OrganizationLimit, now: Da
  */
 export const countSignInLink = (email: string, now: Date): Promise<Counted> =>
   countHour(`SIGN-IN#${email}`, signInLinksPerHour, now);
+
+/** Counts a passkey that a user adds. */
+export const countPasskey = async (org: number, userId: number, now: Date): Promise<Counted> =>
+  (await count(`PASSKEYS#${org}#${userId}`, { requests: passkeysPerDay }, 86_400, now)).requests;

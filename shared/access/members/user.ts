@@ -55,7 +55,13 @@ export const create = async (
     log,
     invitation,
     joins = false,
-  }: { log?: Actor; invitation?: ((user: User) => Write) | undefined; joins?: boolean } = {},
+    also = [],
+  }: {
+    log?: Actor;
+    invitation?: ((user: User) => Write) | undefined;
+    joins?: boolean;
+    also?: readonly Write[];
+  } = {},
 ): Promise<User | "exists"> => {
   if ((await table.get(keys.signInAddress(input.email, org))) !== undefined) return "exists";
   const [id, slot] = await Promise.all([drawId("USER"), log && activity.slot(org)]);
@@ -71,6 +77,7 @@ export const create = async (
     addressClaim,
     { put: { ...keys.user(org, id), ...user }, if: absent },
     ...(invitation ? [invitation(user)] : []),
+    ...also,
     ...(log && slot
       ? activity.writes(org, slot, {
           ...(joins
@@ -244,14 +251,15 @@ export const follow = (org: number, id: number, email: string): Promise<string> 
 
 /**
  * Changes a user's role or name. A change that changes nothing is not logged. Who is no admin any more has no passkey left, and no session
- * but the one with the id `keptSession`: others may have made them. Refuses `memberNotFound` and `lastAdmin`.
+ * but the one with the id `keptSession`: others may have made them. `ifPromoted` gives further writes for a user who becomes an admin.
+ * Refuses `memberNotFound` and `lastAdmin`.
  */
 export const change = (
   org: number,
   id: number,
   input: { role?: Role | undefined; name?: string | null | undefined },
   actor: Actor,
-  keptSession?: number,
+  { keptSession, ifPromoted }: { keptSession?: number; ifPromoted?: (user: User) => readonly Write[] } = {},
 ): Promise<void> =>
   withOptimisticRetry(async () => {
     const user = await existing(org, id);
@@ -277,6 +285,7 @@ export const change = (
         }),
       },
       ...check,
+      ...(role === "admin" && user.role !== role ? (ifPromoted?.(user) ?? []) : []),
       ...activity.writes(org, slot, { action: "member.updated", summary, actor }),
     ]);
   });

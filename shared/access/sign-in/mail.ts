@@ -5,15 +5,15 @@ import { isMailSetUp } from "../../aws/mail/setting.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as links from "./link.ts";
-import { invitationMessage, linkMessage, passkeyMessage } from "./message.ts";
+import { invitationMessage, linkMessage, noticeMessage } from "./message.ts";
 import { isLate, type Mail, putOff } from "./request.ts";
 
 const sendTimeoutSeconds = 10;
 
 /**
  * Sends a mail and deletes its row; nothing is sent if nobody has the address, or it is too late. A mail can go out twice, each with a
- * link of its own. All but links that people ask for count against the organization's budget of mails: when it is used up, the sweep
- * tries again after the hour or day. Throws when it could not be sent.
+ * link of its own. Invitations count against the organization's budget of mails: when it is used up, the sweep tries again after the
+ * hour or day. Nobody can hold up a notice by using up the budget: what it tells of has a limit of its own. Throws when it could not be sent.
  */
 export const deliver = async (mailId: string): Promise<void> => {
   const key = keys.signInMail(mailId);
@@ -28,7 +28,7 @@ export const deliver = async (mailId: string): Promise<void> => {
     mail.kind === "link" ? memberships.filter((each) => !links.needsVoucher(each)) : memberships;
   if (membership === undefined) return table.remove(key);
   const { id: org, mailBudget = defaultMailBudget } = membership.organization;
-  const copies = mail.kind === "link" ? 0 : 1;
+  const copies = mail.kind === "invitation" ? 1 : 0;
   const budgetEndsAt = await takeCopies(org, copies, mailBudget, now);
   if (budgetEndsAt !== undefined) {
     await putOff(key, mail, budgetEndsAt);
@@ -64,7 +64,7 @@ const compose = async (mail: Mail, bearer: links.Bearer, membership: links.Membe
       const url = hasToken ? await newLink("invitation") : `${dashboard}/`;
       return invitationMessage(url, { organizationName, invitedBy: mail.invitedBy, hasToken });
     }
-    case "passkey":
-      return passkeyMessage(`${dashboard}/settings/sessions`, organizationName, mail.passkey);
+    case "notice":
+      return noticeMessage(dashboard, organizationName, mail.notice);
   }
 };

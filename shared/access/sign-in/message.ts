@@ -1,7 +1,7 @@
 /** What mails about signing in say. */
 import { type LinkMessage, linkMessage as render } from "../../aws/mail/link-message.ts";
 import { senderName } from "../../aws/mail/mail.ts";
-import type { PasskeyChange } from "./request.ts";
+import type { Notice } from "./request.ts";
 
 /** The mail that somebody asked for with the address. */
 export const linkMessage = (url: string): LinkMessage =>
@@ -38,11 +38,36 @@ export const invitationMessage = (
     ],
   });
 
+/** The mail about a deed that its recipient may not know of. `dashboard`: the page's url. */
+export const noticeMessage = (dashboard: string, organizationName: string, notice: Notice): LinkMessage => {
+  const nothingToDo = "If you know about it, there is nothing to do.";
+  switch (notice.about) {
+    case "passkey":
+      return passkeyMessage(`${dashboard}/settings/sessions`, organizationName, notice);
+    case "api_key":
+      return render({
+        subject: `A new API key: ${organizationName} on ${senderName}`,
+        lead: `${notice.by} created the API key "${notice.label}" of ${organizationName}. Whoever has it can use the whole API, without signing in.`,
+        label: "API keys",
+        url: `${dashboard}/settings/api-keys`,
+        notes: [nothingToDo, "If not, revoke the key on that page, and remove whoever made it."],
+      });
+    case "admin":
+      return render({
+        subject: `A new admin: ${organizationName} on ${senderName}`,
+        lead: `${notice.by} made ${notice.email} an admin of ${organizationName}. Admins manage its members, API keys and domains.`,
+        label: "Members",
+        url: `${dashboard}/settings/members`,
+        notes: [nothingToDo, "If not, remove the new admin on that page, and whoever made them one."],
+      });
+  }
+};
+
 /** The mail about a passkey that was added or removed, perhaps by somebody else than its user. */
-export const passkeyMessage = (
+const passkeyMessage = (
   url: string,
   organizationName: string,
-  { change, browser = "an unknown browser", createdAt }: PasskeyChange,
+  { change, browser = "an unknown browser", createdAt }: Extract<Notice, { about: "passkey" }>,
 ): LinkMessage => {
   const added = `in ${browser} on ${createdAt.slice(0, 10)} at ${createdAt.slice(11, 16)} UTC`;
   return render({

@@ -3,7 +3,7 @@ import { asRead } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as users from "../members/user.ts";
-import { preparePasskeyNotice } from "./request.ts";
+import { newNotices } from "./request.ts";
 
 /**
  * Removes a passkey of a user, who is told by e-mail: the very next sign-in by it is refused. "unknown": the user has none with this id.
@@ -14,14 +14,20 @@ export const remove = async (org: number, userId: number, id: string): Promise<"
   if (user === undefined || passkey === undefined) return "unknown";
   const path = `passkeys.${id}`;
   const isThere = asRead({ [`${path}.createdAt`]: passkey.createdAt });
-  const notices = preparePasskeyNotice(org, user, "removed", passkey);
+  const { createdAt, browser } = passkey;
+  const notices = newNotices(org, [user]);
   const { written } = await table.attempt(
     table.transact([
       { update: keys.user(org, userId), remove: [path], if: isThere },
-      ...notices.map(({ write }) => write),
+      ...notices.writes({
+        about: "passkey",
+        change: "removed",
+        createdAt,
+        ...(browser !== undefined && { browser }),
+      }),
     ]),
   );
   if (!written) return "unknown";
-  for (const notice of notices) await notice.send();
+  await notices.send();
   return "removed";
 };

@@ -14,12 +14,13 @@ import { keys, timeToLive } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import * as limits from "../api/limits.ts";
 import { notRemoved } from "../members/membership.ts";
 import type * as users from "../members/user.ts";
 import type { Visit } from "../sessions/browser.ts";
 import * as links from "./link.ts";
 import type { NewPasskey, PasskeyAnswer } from "./passkey-schema.ts";
-import { preparePasskeyNotice } from "./request.ts";
+import { newNotices } from "./request.ts";
 
 const maximumPasskeys = 10;
 /** People may have to look for their key or telephone. */
@@ -79,12 +80,16 @@ export const add = async (
     createdAt: new Date().toISOString(),
     ...(browser !== undefined && { browser }),
   };
+  const { refusedSeconds } = await limits.countPasskey(org, userId, new Date());
+  if (refusedSeconds > 0)
+    throw new Refusal("passkeysOfDay", { headers: { "Retry-After": String(refusedSeconds) } });
   const notices = await withOptimisticRetry(async () => {
     const { user } = await membershipOf(org, userId);
     const { passkeys } = user;
     const all = { ...passkeys, [found.id]: passkey };
     if (Object.keys(all).length > maximumPasskeys) throw new Refusal("passkeyLimitReached");
-    const notices = preparePasskeyNotice(org, user, "added", passkey);
+    const notices = newNotices(org, [user]);
+    const { createdAt } = passkey;
     await table.transact([
       {
         update: keys.user(org, userId),
@@ -92,11 +97,16 @@ export const add = async (
         if: allOf(notRemoved, asRead({ passkeys })),
       },
       use(challenge, session),
-      ...notices.map(({ write }) => write),
+      ...notices.writes({
+        about: "passkey",
+        change: "added",
+        createdAt,
+        ...(browser !== undefined && { browser }),
+      }),
     ]);
     return notices;
   });
-  for (const notice of notices) await notice.send();
+  await notices.send();
 };
 
 /** The WebAuthn options to sign in, the same for everybody. */

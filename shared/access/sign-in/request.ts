@@ -1,5 +1,5 @@
 /**
- * Requests for mails about signing in: links, invitations, and notices of passkeys. Whoever asks for a link learns nothing of the address:
+ * Requests for mails about signing in: links, invitations, and notices. Whoever asks for a link learns nothing of the address:
  * a request writes one row and sends one message, whoever it is for, and a worker looks up later whether somebody has the address
  * (mail.ts). A due row sends the message again when it was lost.
  */
@@ -11,14 +11,14 @@ import { dueShard, type Key, keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as limits from "../api/limits.ts";
-import type { Passkey } from "../members/user.ts";
+import * as users from "../members/user.ts";
 import type { Bearer } from "./link.ts";
 
 /** What a mail is about. `invitedBy`: who invites, as the mail names them. */
 type About =
   | { kind: "link" }
   | { kind: "invitation"; invitedBy: string }
-  | { kind: "passkey"; passkey: PasskeyChange };
+  | { kind: "notice"; notice: Notice };
 
 export type Mail = Bearer &
   About & {
@@ -28,14 +28,20 @@ export type Mail = Bearer &
     expiresAt: number;
   };
 
-/** `createdAt` and `browser`: when and where the passkey was added. */
-export type PasskeyChange = Pick<Passkey, "createdAt" | "browser"> & { change: "added" | "removed" };
+/**
+ * What gives somebody power over an account or an organization, and could be done unseen by whoever took a session. `createdAt`,
+ * `browser`: when and where a passkey was added. `by`: who did it, as the activity log names them.
+ */
+export type Notice =
+  | ({ about: "passkey"; change: "added" | "removed" } & Pick<users.Passkey, "createdAt" | "browser">)
+  | { about: "api_key"; label: string; by: string }
+  | { about: "admin"; email: string; by: string };
 
 /**
- * How long a mail is tried: nobody waits longer for a link, an invitation can be repeated, and a notice of a passkey outlasts a day whose
- * budget of mails is used up.
+ * How long a mail is tried: nobody waits longer for a link, an invitation can be repeated, and a notice outlasts a
+ * day on which SES takes no mail.
  */
-const triedSeconds = { link: 15 * 60, invitation: 24 * 60 * 60, passkey: 48 * 60 * 60 } as const;
+const triedSeconds = { link: 15 * 60, invitation: 24 * 60 * 60, notice: 48 * 60 * 60 } as const;
 /** By when a message has done its work or was lost. */
 const againAfterSeconds = 5 * 60;
 
@@ -79,18 +85,30 @@ export const newInvitation = (org: number, invitedBy: string) => {
 };
 
 /**
- * Prepares the mail that tells a user of a change of a passkey, for the transaction of the change: whoever has somebody's session could
- * make it unseen. None where no e-mail is sent.
+ * Mails that tell users what was done. `writes` prepares them for the transaction of the deed, again for each try; `send` sends their messages
+ * after it. None where no e-mail is sent.
  */
-export const preparePasskeyNotice = (
-  org: number,
-  user: { id: number; email: string },
-  change: PasskeyChange["change"],
-  { createdAt, browser }: Passkey,
-): Prepared[] => {
-  if (!isMailSetUp()) return [];
-  const passkey = { change, createdAt, ...(browser !== undefined && { browser }) };
-  return [prepare({ kind: "passkey", email: user.email, organizationId: org, userId: user.id, passkey })];
+export const newNotices = (org: number, recipients: readonly { id: number; email: string }[]) => {
+  let mails: Prepared[] = [];
+  const writes = (notice: Notice): Write[] => {
+    mails = recipients.map(({ id, email }) =>
+      prepare({ kind: "notice", email, organizationId: org, userId: id, notice }),
+    );
+    return mails.map(({ write }) => write);
+  };
+  const send = async (): Promise<void> => {
+    await Promise.all(mails.map((mail) => mail.send()));
+  };
+  return { writes: isMailSetUp() ? writes : () => [], send };
+};
+
+/** As many admins of an organization are told as fit into the transaction of the deed. */
+const maximumAdmins = 50;
+
+/** The same to the admins of an organization, those who have been it longest first. */
+export const newNoticesToAdmins = async (org: number) => {
+  const admins = (await users.list(org)).filter(({ role }) => role === "admin").reverse();
+  return newNotices(org, admins.slice(0, maximumAdmins));
 };
 
 /**

@@ -67,7 +67,9 @@ describe("a change of a user", () => {
 
 describe("an admin who is made a member", () => {
   const demote = (org: number, id: number, keptSession?: number) =>
-    users.change(org, id, { role: "member" }, administrator, keptSession);
+    users.change(org, id, { role: "member" }, administrator, {
+      ...(keptSession !== undefined && { keptSession }),
+    });
   const create = async () => {
     const { org, ids } = await createWith("admin", "admin");
     const [, id = 0] = ids;

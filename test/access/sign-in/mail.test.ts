@@ -7,8 +7,9 @@ import { hashOf } from "../../../shared/access/keys/secret.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import { deliver } from "../../../shared/access/sign-in/mail.ts";
 import {
+  type Notice,
   newInvitation,
-  preparePasskeyNotice,
+  newNotices,
   requestLink,
   sendAgain,
 } from "../../../shared/access/sign-in/request.ts";
@@ -176,48 +177,48 @@ describe("the worker", () => {
     expect(await table.get(keys.signInMail(second))).toBeUndefined();
   });
 
-  test("tells of a passkey out of the same budget, and the next day if it is used up", async () => {
+  test("tells of passkeys, keys and admins, however little of the budget of mails is left", async () => {
     const id = await accounts.createOrganization("Thrifty");
-    const setBudget = (day: number) =>
-      table.update(keys.organization(id), { set: { mailBudget: { hour: 500, day } } });
-    await setBudget(1);
+    await table.update(keys.organization(id), { set: { mailBudget: { hour: 0, day: 0 } } });
     const user = await accounts.createUser(id, "keyed@acme.example");
-    const passkey = { publicKey: "", counter: 0, createdAt: "2026-02-03T04:05:06.789Z" };
-    for (const change of ["added", "removed"] as const) {
-      const [notice] = preparePasskeyNotice(id, user, change, { ...passkey, browser: "Firefox on Windows" });
-      if (notice === undefined) throw new Error("There is a sender");
-      await table.transact([notice.write]);
-      await notice.send();
+    const passkey = { createdAt: "2026-02-03T04:05:06.789Z", browser: "Firefox on Windows" };
+    const by = "eve@acme.example";
+    const tell = async (notice: Notice): Promise<string> => {
+      const notices = newNotices(id, [user]);
+      await table.transact(notices.writes(notice));
+      await notices.send();
       await deliver(lastMessage());
-    }
-    expect(mails.map(({ Destination }) => Destination.ToAddresses)).toEqual([["keyed@acme.example"]]);
-    expect(mails[0]?.Content.Simple.Body.Text.Data).toMatch(
+      const { Destination, Content } = mails.at(-1) as Mail;
+      expect(Destination.ToAddresses).toEqual(["keyed@acme.example"]);
+      return Content.Simple.Body.Text.Data;
+    };
+    expect(await tell({ about: "passkey", change: "added", ...passkey })).toMatch(
       /^A passkey was added to your account at Thrifty in Firefox on Windows on 2026-02-03 at 04:05 UTC\..*^https:\/\/breaches\.acme\.example\/api\/app\/settings\/sessions$/ms,
     );
-    const waiting = await table.get<{ dueAt: string; expiresAt: number }>(keys.signInMail(lastMessage()));
-    const tomorrow = Math.ceil(Date.now() / 86_400_000) * 86_400_000;
-    expect(Date.parse(waiting?.dueAt ?? "")).toBe(tomorrow);
-    expect(waiting?.expiresAt).toBeGreaterThan(tomorrow / 1000 + 3_600);
-    await setBudget(2);
-    await deliver(lastMessage());
-    expect(mails[1]?.Content.Simple.Body.Text.Data).toMatch(
+    expect(await tell({ about: "passkey", change: "removed", ...passkey })).toMatch(
       /^The passkey that was added .+ in Firefox on Windows .+ was removed\./,
     );
+    expect(await tell({ about: "api_key", label: "Backup", by })).toMatch(
+      /^eve@acme\.example created the API key "Backup" of Thrifty\..*\/settings\/api-keys$/ms,
+    );
+    expect(await tell({ about: "admin", email: "mallory@acme.example", by })).toMatch(
+      /^eve@acme\.example made mallory@acme\.example an admin of Thrifty\..*\/settings\/members$/ms,
+    );
+    expect(mails).toHaveLength(4);
   });
 
   test("nobody is told of a passkey where no e-mail is sent, nor a removed user", async () => {
     const user = await createUser("silent@acme.example");
-    const passkey = { publicKey: "", counter: 0, createdAt: new Date().toISOString() };
-    const [notice] = preparePasskeyNotice(org, user, "added", passkey);
-    if (notice === undefined) throw new Error("There is a sender");
+    const notice = { about: "passkey", change: "added", createdAt: new Date().toISOString() } as const;
+    const notices = newNotices(org, [user]);
     await createUser("other-admin@acme.example");
     await users.remove(org, user.id);
-    await table.transact([notice.write]);
-    await notice.send();
+    await table.transact(notices.writes(notice));
+    await notices.send();
     await deliver(lastMessage());
     expect(mails).toEqual([]);
     process.env.SENDER_EMAIL = "";
-    expect(preparePasskeyNotice(org, user, "added", passkey)).toEqual([]);
+    expect(newNotices(org, [user]).writes(notice)).toEqual([]);
     process.env.SENDER_EMAIL = "alerts@acme.example";
   });
 
