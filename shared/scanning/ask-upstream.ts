@@ -102,6 +102,7 @@ const askAboutDomain = async (
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     const { kind } = error;
+    if (kind === "bad_request") return { domain, state: "single", reason: "refused" };
     if (kind === "forbidden") {
       return { domain, state: "single", reason: listed.has(domain.name) ? "too_large" : "refused" };
     }

@@ -26,6 +26,8 @@ const page = {
 
 /** What an endpoint answers, instead of its answer. */
 const answers = {
+  "400": { status: 400, body: '{"statusCode":400,"message":"This is not included in your subscription."}' },
+  "410": { status: 410, body: '{"statusCode":410,"message":"Gone."}' },
   "401": { status: 401, body: '{"statusCode":401,"message":"Access denied due to invalid hibp-api-key."}' },
   "402": { status: 402, body: '{"statusCode":402,"message":"Payment required."}' },
   "403": { status: 403, body: '{"statusCode":403,"message":"Your plan does not include this."}' },
@@ -70,6 +72,7 @@ const didNotAnswer = "Have I Been Pwned did not answer";
 const refusedKey = "Have I Been Pwned refused the API key";
 const noSubscription = "Have I Been Pwned has no active subscription for the API key";
 const blocked = "Have I Been Pwned blocked this service at its edge";
+const malformed = "Have I Been Pwned refused an address as malformed";
 const forbidden = "Have I Been Pwned refused to look addresses up with this API key";
 
 /** The same outcome, whatever an endpoint answers. */
@@ -80,6 +83,8 @@ const always = (outcome: Outcome): Record<Answer, Outcome> => {
 
 const outcomes: Record<string, Record<Answer, Outcome>> = {
   "subscription/status": {
+    "400": asUsual,
+    "410": asUsual,
     "401": nothing(refusedKey),
     "402": nothing(noSubscription),
     "403": asUsual,
@@ -91,17 +96,21 @@ const outcomes: Record<string, Record<Answer, Outcome>> = {
     "200 page": asUsual,
   },
   subscribeddomains: {
+    "400": { ...asUsual, scannedBy: [noSearch, noSearch] },
+    "410": { ...asUsual, scannedBy: [noSearch, noSearch] },
     "401": { ...asUsual, scannedBy: [noSearch, noSearch] },
     "402": { ...asUsual, scannedBy: [noSearch, noSearch] },
     "403": { ...asUsual, scannedBy: [noSearch, noSearch] },
     "403 page": untold,
-    "404": untold,
+    "404": { ...asUsual, scannedBy: [noSearch, noSearch] },
     "404 page": untold,
     "429": untold,
     "503": untold,
     "200 page": untold,
   },
   breacheddomain: {
+    "400": { ...asUsual, scannedBy: [refused, notVerified] },
+    "410": { ...asUsual, scannedBy: [refused, notVerified] },
     "401": { ...asUsual, scannedBy: [noSearch, notVerified] },
     "402": { ...asUsual, scannedBy: [noSearch, notVerified] },
     "403": { ...asUsual, scannedBy: [tooLarge, notVerified] },
@@ -113,6 +122,8 @@ const outcomes: Record<string, Record<Answer, Outcome>> = {
     "200 page": listedFails(didNotAnswer),
   },
   breachedaccount: {
+    "400": unlistedFails(malformed),
+    "410": unlistedFails(didNotAnswer),
     "401": unlistedFails(refusedKey),
     "402": unlistedFails(noSubscription),
     "403": unlistedFails(forbidden),

@@ -20,7 +20,8 @@ import { type BreachDetails, breachName, time, upstreamBreach } from "./breach.t
  * - `no_subscription`: 402, or 404 of `subscription/status`; nobody pays for the key.
  * - `forbidden`: 403; the plan lacks this endpoint or does not cover this domain.
  * - `blocked`: 403 with an HTML page; HIBP's edge does not let the service through.
- * - `bad_request`: 400; HIBP refuses this address or domain, others may work.
+ * - `bad_request`: 400, or another 4xx of `subscribeddomains` and `breacheddomain`; HIBP refuses this address or domain, or the plan
+ *   lacks this endpoint.
  * - `unavailable`: 5xx, timeout, broken connection, redirect, malformed or oversized answer.
  *
  * docs/hibp.md says what the service does then.
@@ -336,9 +337,20 @@ const failureOf = (resource: Resource, response: Response, isPage: boolean): Ups
         retryAfterSeconds(response.headers.get("retry-after")),
       );
     default:
-      return new UpstreamFailure("unavailable", message);
+      return new UpstreamFailure(
+        !isPage && isRefusal(response.status) && ofDomainSearch.includes(resource)
+          ? "bad_request"
+          : "unavailable",
+        message,
+      );
   }
 };
+
+/** HIBP does not document by which status it says that a plan has no domain search. */
+const ofDomainSearch: readonly Resource[] = ["subscribeddomains", "breacheddomain"];
+
+/** A timeout (408) says nothing about the request. */
+const isRefusal = (status: number): boolean => status >= 400 && status < 500 && status !== 408;
 
 /** The seconds of a Retry-After header, which may be a number or a date. */
 const retryAfterSeconds = (header: string | null): number => {

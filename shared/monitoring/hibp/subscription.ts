@@ -36,9 +36,9 @@ const defaultWaitSeconds = 60;
 /** What HIBP says of a key that can do nothing. Other failures of `subscription/status` say nothing about other endpoints. */
 export const endsEverything: readonly (string | undefined)[] = ["unauthorized", "no_subscription"];
 
-/** Whether a failure of this kind says that the plan lacks the endpoint, provided that HIBP accepts the key. */
+/** Whether a failure of this kind says that the plan lacks the list of domains, provided that HIBP accepts the key. */
 export const lacks = (kind: UpstreamFailureKind): boolean =>
-  kind === "unauthorized" || kind === "no_subscription" || kind === "forbidden";
+  ["unauthorized", "no_subscription", "forbidden", "bad_request"].includes(kind);
 
 /**
  * The rate, and what HIBP says about these domains (lower case). Asks HIBP again when its answer is older than an hour, or

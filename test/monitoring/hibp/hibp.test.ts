@@ -148,6 +148,18 @@ describe("a failed look-up never reads as clean", () => {
     expect((await failure(hibp.breachedDomain("a.example"))).kind).toBe(kind);
   });
 
+  test.each([400, 404, 405, 410, 422, 451])("the list of domains is refused by %i", async (status) => {
+    upstream.answerAll(status, '{"message":"Not in your plan"}');
+    expect((await failure(hibp.subscribedDomains())).kind).toBe("bad_request");
+  });
+
+  test.each([408, 502])("%i says nothing about the list of domains, nor does a page", async (status) => {
+    upstream.answerAll(status);
+    expect((await failure(hibp.subscribedDomains())).kind).toBe("unavailable");
+    upstream.answerAll(404, "<!DOCTYPE html>");
+    expect((await failure(hibp.subscribedDomains())).kind).toBe("unavailable");
+  });
+
   test.each([
     ["", "an empty body"],
     ["<html>checking your browser</html>", "a page"],
@@ -213,9 +225,8 @@ describe("a failed look-up never reads as clean", () => {
   test("a 404 is an answer to look-ups only", async () => {
     expect(await hibp.breachedAccount(address)).toEqual([]);
     expect(await hibp.breachedDomain("a.example")).toEqual(new Map());
-    for (const call of [hibp.breaches, hibp.subscribedDomains]) {
-      expect((await failure(call())).kind).toBe("unavailable");
-    }
+    expect((await failure(hibp.breaches())).kind).toBe("unavailable");
+    expect((await failure(hibp.subscribedDomains())).kind).toBe("bad_request");
     expect((await failure(hibp.subscriptionStatus())).kind).toBe("no_subscription");
   });
 
