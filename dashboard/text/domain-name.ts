@@ -21,6 +21,7 @@ export function inBothForms(text: string): string {
 export const domainIn = (pasted: string): string =>
   pasted
     .trim()
+    .replace(/[\u3002\uff0e\uff61]/g, ".")
     .replace(/^[a-z][a-z0-9+.-]*:(?:\/\/)?/i, "")
     .replace(/[/?#].*$/s, "")
     .replace(/^.*@/, "")

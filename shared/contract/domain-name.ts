@@ -1,10 +1,13 @@
 /** Internationalized domain names, which people write in any script, and DNS and the table have in ASCII. */
 
+/** A text with full stops in place of what keyboards of East Asia type between labels (RFC 3490, section 3.1). */
+export const withFullStops = (text: string): string => text.replace(/[\u3002\uff0e\uff61]/g, ".");
+
 /**
- * A domain name with its labels in ASCII (`xn--…`, RFC 5891). A label that stands for another one than it shows, such as
- * `ａｃｍｅ` for `acme`, stays as it is, and so is no domain name.
+ * A domain name with its labels in ASCII (`xn--…`, RFC 5891) and full stops between them. A label that stands for another one
+ * than it shows, such as `ａｃｍｅ` for `acme`, stays as it is, and so is no domain name.
  */
-export const asciiDomain = (name: string): string => name.split(".").map(asciiLabel).join(".");
+export const asciiDomain = (name: string): string => withFullStops(name).split(".").map(asciiLabel).join(".");
 
 const asciiLabel = (label: string): string => {
   const url = `https://${label}`;

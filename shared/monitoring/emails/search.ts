@@ -7,7 +7,7 @@ import { domainToUnicode } from "node:url";
 import type { Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { asciiAddress } from "../../contract/domain-name.ts";
+import { asciiAddress, withFullStops } from "../../contract/domain-name.ts";
 import { fold, isLongEnough, maximumWords, wordsOf } from "../../contract/search-text.ts";
 
 type Named = { id: number; domainId: number; ownerName: string | null };
@@ -44,7 +44,7 @@ export type Found = {
 
 /** What a query finds, in one trip. */
 export const find = async (org: number, query: string): Promise<Found> => {
-  const text = fold(query).trim();
+  const text = fold(withFullStops(query)).trim();
   const [addresses, ofWords, domainIds] = await Promise.all([
     isLongEnough(text) ? rowsFrom<Reference>(keys.address(org, fold(asciiAddress(query.trim())))) : [],
     findByWords(org, wordsOf(text)),

@@ -237,9 +237,9 @@ const bare = (word: string): string =>
   word
     .replace(/^[^@]*\b(?:mailto|smtp):/i, "")
     .replace(/(?<=@[^?]*)\?.*$/, "")
-    // One pattern for both ends: one for the end alone would take quadratic time.
+    // One pattern for both ends: one for the end alone would take quadratic time. Full stops of East Asia end sentences, too.
     .replace(
-      /^["'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}:]*(.*[^"'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:!]).*$/su,
+      /^["'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}:]*(.*[^"'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:!\u3002\uff0e\uff61]).*$/su,
       "$1",
     );
 

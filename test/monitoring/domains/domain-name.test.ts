@@ -14,6 +14,8 @@ describe("the ASCII form of an internationalized domain", () => {
     ["ΠΑΡΆΔΕΙΓΜΑ.example", "xn--hxajbheg2az3al.example"],
     ["аpple.example", "xn--pple-43d.example"],
     ["نامه\u200cای.example", "xn--mgba3gch31f060k.example"],
+    ["münchen\u3002example", "xn--mnchen-3ya.example"],
+    ["mail\uff0edemo\uff61example", "mail.demo.example"],
   ])("of %s is %s", (written, ascii) => {
     expect(asciiDomain(written)).toBe(ascii);
     expect(domainName.parse(` ${written} `)).toBe(ascii.toLowerCase());
@@ -40,7 +42,7 @@ describe("the ASCII form of an internationalized domain", () => {
     ["an escape of a url", "m%C3%BCnchen.ü"],
     ["a soft hyphen", "mün\u00adchen.example"],
     ["a zero-width space", "mün\u200bchen.example"],
-    ["a dot of another script", "münchen。example"],
+    ["a dot of another script at its end", "münchen.example。"],
     ["a quote", "mün’chen.example"],
     ["an emoji", "i❤.example"],
     ["an invisible mark", "mün\u034fchen.example"],
@@ -65,6 +67,8 @@ describe("an e-mail address", () => {
     expect(asciiAddress("Ada+x@münchen.example")).toBe("Ada+x@xn--mnchen-3ya.example");
     expect(asciiAddress("jörg@münchen.example")).toBe("jörg@xn--mnchen-3ya.example");
     expect(emailAddress.parse("ADA@MÜNCHEN.example")).toBe("ada@xn--mnchen-3ya.example");
+    expect(emailAddress.parse("ada@demo\u3002example")).toBe("ada@demo.example");
+    expect(emailAddress.safeParse("ada\u3002l@demo.example").success).toBe(false);
   });
 
   test("of more than 254 characters in ASCII is refused", () => {
