@@ -98,14 +98,22 @@ const elasticPipeline = async (): Promise<string> => {
     onProgress: () => {},
   });
   const items = await readFeed("native");
-  const docs = items.map((item) => ({ _source: { message: JSON.stringify(item) } }));
+  const message = "GET /feed: 401 {}";
+  const docs = [
+    ...items.map((item) => ({ _source: { message: JSON.stringify(item) } })),
+    { _source: { message, error: { message } } },
+    // Of Filebeat itself.
+    { _source: { error: { message } } },
+  ];
   const pipeline = await readJson(join(siem, "elastic/pipeline.json"));
   await writeFile(join(scratch, "request.json"), JSON.stringify({ pipeline, docs }));
   const simulate = join(import.meta.dirname, "Simulate.java");
   await run(java, "-cp", jars.join(delimiter), simulate, "request.json", "reply.json", join(scratch, "node"));
   const reply = await readJson(join(scratch, "reply.json"));
   const severities: Json = { critical: 99, high: 73, medium: 47, low: 21 };
-  assert.equal(reply.docs.length, items.length);
+  assert.equal(reply.docs.length, docs.length);
+  for (const { doc } of reply.docs.splice(items.length))
+    assert.deepEqual([doc?._source.message, doc?._source.event.kind], [message, "pipeline_error"]);
   for (const [index, { doc }] of reply.docs.entries()) {
     const { type, at, finding, entry } = items[index] as Json;
     assert(doc !== undefined, JSON.stringify(reply.docs[index]));
@@ -153,7 +161,8 @@ const elasticInput = async (): Promise<string> => {
   const [next] = await evaluate({ ...state, cursor });
   assert.deepEqual([next?.events, next?.want_more], [[], false]);
   const [refused] = await evaluate({ ...state, token: "none" });
-  assert.match(refused?.events.error.message, /^GET \/feed: 401 /);
+  assert.match(refused?.events.message, /^GET \/feed: 401 /);
+  assert.equal(refused?.events.error.message, refused?.events.message);
   return `mito: the program read ${items.length} items in ${pages.length} pages`;
 };
 
