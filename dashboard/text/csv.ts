@@ -1,13 +1,18 @@
 /** Comma-separated values (RFC 4180) that are safe to open in spreadsheets. */
 
-/** Spreadsheets take a cell that begins so for a formula. */
-const beginsLikeFormula = /^[=+\-@\t\r]/;
+/**
+ * What a spreadsheet takes for the beginning of a formula: at the beginning of a cell and, since quotes that do not follow its own
+ * separator mean nothing to it, behind a semicolon, a tab or a line end within one. In front may be what it leaves out; signs
+ * may have the widths of East Asia.
+ */
+const formulas =
+  /(?<=^|[;\t\n\v\f\r\u0085\u2028\u2029])(?=[\s"\u2800\p{C}\p{Default_Ignorable_Code_Point}]*[=+\-@\u2212＝＋－＠﹦﹢﹣﹫]|^[\t\n\r])/gu;
 
-/** One cell. A leading apostrophe makes a spreadsheet show the text as it is. */
+/** One cell. An apostrophe makes a spreadsheet show the text behind it as it is. */
 export function csvCell(value: string | number | boolean | null): string {
   const text = value === null ? "" : String(value);
-  const safe = beginsLikeFormula.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = text.replace(formulas, "'");
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
