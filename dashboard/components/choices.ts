@@ -2,7 +2,7 @@
 import { allPages } from "../api/all-pages.ts";
 import { call } from "../api/client.ts";
 import type { FoundBreach } from "../api/routes.ts";
-import { exactSecond } from "../text/dates.ts";
+import { exactSecond, knownDay } from "../text/dates.ts";
 import { inBothForms } from "../text/domain-name.ts";
 import type { Choice } from "./field.tsx";
 
@@ -46,7 +46,7 @@ export const breachChoices = async (): Promise<Choice[]> => {
   return found
     .map(({ id, title, breachDate }) => ({
       value: String(id),
-      label: isShared(title) ? `${title}, ${breachDate.slice(0, 4)}` : title,
+      label: isShared(title) ? `${title}, ${knownDay(breachDate)?.slice(0, 4) ?? "year not known"}` : title,
     }))
     .sort((one, other) => one.label.localeCompare(other.label));
 };

@@ -8,7 +8,7 @@ import { Page } from "../components/page.tsx";
 import { SeverityMark } from "../components/severity.tsx";
 import { useAction } from "../components/use-action.ts";
 import { place } from "../router.ts";
-import { dayName } from "../text/dates.ts";
+import { breachDayName } from "../text/dates.ts";
 import { number } from "../text/words.ts";
 import { ask } from "./findings/acknowledge.tsx";
 import { Advice, Description } from "./findings/details.tsx";
@@ -78,7 +78,7 @@ function About({ breach }: { breach: Breach }) {
   return (
     <>
       <dl class="facts line">
-        <Fact name="Breached">{dayName(breach.breachDate)}</Fact>
+        <Fact name="Breached">{breachDayName(breach.breachDate)}</Fact>
         {breach.domain !== "" && <Fact name="Site">{breach.domain}</Fact>}
         <Fact name="Accounts">{number(breach.pwnCount)}</Fact>
         {marks.length > 0 && <Fact name="Marked as">{marks.join(", ")}</Fact>}

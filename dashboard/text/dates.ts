@@ -73,3 +73,10 @@ export const shortMonthName = (month: string): string => inCalendar(month, { mon
 
 /** A calendar day such as "31 Jan 2026" for "2026-01-31". */
 export const dayName = (day: string): string => inCalendar(day, { dateStyle: "medium" });
+
+/** The day of a breach; null if it is not known, for which the service gives the first day of 1970. */
+export const knownDay = (day: string): string | null => (day === "1970-01-01" ? null : day);
+
+/** The day of a breach in words. */
+export const breachDayName = (day: string): string =>
+  knownDay(day) === null ? "on a day that is not known" : dayName(day);

@@ -96,6 +96,22 @@ export const detailedFinding = z
   .check(z.meta({ id: "DetailedFinding" }));
 export type DetailedFinding = z.infer<typeof detailedFinding>;
 
+/** As `detailedFinding`, for systems to which 1970 would be a date like others. */
+export const exportedFinding = z
+  .object({
+    ...detailedFinding.shape,
+    breach: z
+      .object({
+        ...detailedBreach.shape,
+        breachDate: z
+          .optional(finding.shape.breach.shape.breachDate)
+          .check(z.meta({ description: "Absent where it is not known" })),
+      })
+      .check(z.meta({ id: "ExportedBreach" })),
+  })
+  .check(z.meta({ id: "ExportedFinding" }));
+export type ExportedFinding = z.infer<typeof exportedFinding>;
+
 const order = z.enum(["newest", "severity"], "order must be newest or severity");
 export type FindingOrder = z.infer<typeof order>;
 

@@ -34,8 +34,11 @@ export type PageInput<G, J, Name extends string> = {
 /** How many blocks are read at the same time. */
 const concurrency = 8;
 
-/** How many rows of a directory `following` looks at. One request can read them, however many groups they count. */
+/** How many rows of a directory `following` looks at at once. One request can read them, however many groups they count. */
 const maximumBlocks = 31;
+
+/** How often `following` looks for a block that is not empty: through two million ids. */
+const maximumLooks = 64;
 
 const always = ["id", "group"] as const;
 type Always = (typeof always)[number];
@@ -114,37 +117,31 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     ): Promise<number> => countBlock(org, kind, block, groupKeys, where),
 
     /**
-     * The first members with ids above `after`, ascending, in two trips. `next`: the block to go on with, if these are fewer than
-     * `limit` although not all blocks were read.
+     * The first members with ids above `after`, ascending, in two trips, and one more for 31 empty blocks in front of them. `next`: the
+     * block to go on with, if these are fewer than `limit` although not all blocks were read.
      */
     following: async <Name extends keyof M & string>(
       org: number,
       after: number,
       { limit, attributes }: { limit: number; attributes: readonly Name[] },
     ): Promise<{ items: Pick<M, Name | Always>[]; next: number | undefined }> => {
-      const rows = await directories.readFrom(org, kind, blockOf(after + 1), maximumBlocks + 1);
-      const wanted: number[] = [];
-      let next: number | undefined;
-      // How many members of the first block come after the place is not known.
-      let count = 0;
-      for (const [index, { block, counts }] of rows.entries()) {
-        next = block;
-        if (count >= limit || index === maximumBlocks) break;
-        next = undefined;
-        const inBlock = countOf(counts, () => true);
-        if (inBlock > 0) wanted.push(block);
-        if (block !== blockOf(after + 1)) count += inBlock;
-      }
       const project = [...new Set<string>([...always, ...attributes])];
-      const read = wanted.map((block) => {
-        const fromId = Math.max(after + 1, firstIdOf(block));
-        return readBlock(org, kind, block, { fromId, limit, project });
-      });
-      const items = (await Promise.all(read)).flat().slice(0, limit);
-      return {
-        items: items.map((row) => table.fromWire<M>(row)),
-        next: items.length < limit ? next : undefined,
-      };
+      let place = after;
+      for (let look = 1; ; look++) {
+        const { blocks, next } = await blocksAfter(org, kind, place, limit);
+        const read = blocks.map((block) => {
+          const fromId = Math.max(place + 1, firstIdOf(block));
+          return readBlock(org, kind, block, { fromId, limit, project });
+        });
+        const items = (await Promise.all(read)).flat().slice(0, limit);
+        if (items.length > 0 || next === undefined || look === maximumLooks) {
+          return {
+            items: items.map((row) => table.fromWire<M>(row)),
+            next: items.length < limit ? next : undefined,
+          };
+        }
+        place = firstIdOf(next) - 1;
+      }
     },
 
     directory: (org: number): Promise<directories.Directory> => directories.read(org, kind),
@@ -197,4 +194,24 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       };
     },
   };
+};
+
+/** Blocks that are not empty, from that of the next id on, until they have `limit` members. `next`: the block behind them. */
+const blocksAfter = async (
+  org: number,
+  kind: ListKind,
+  after: number,
+  limit: number,
+): Promise<{ blocks: number[]; next: number | undefined }> => {
+  const rows = await directories.readFrom(org, kind, blockOf(after + 1), maximumBlocks + 1);
+  const blocks: number[] = [];
+  // How many members of the first block come after the place is not known.
+  let count = 0;
+  for (const [index, { block, counts }] of rows.entries()) {
+    if (count >= limit || index === maximumBlocks) return { blocks, next: block };
+    const inBlock = countOf(counts, () => true);
+    if (inBlock > 0) blocks.push(block);
+    if (block !== blockOf(after + 1)) count += inBlock;
+  }
+  return { blocks, next: undefined };
 };

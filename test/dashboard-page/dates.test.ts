@@ -1,5 +1,13 @@
 import { expect, test, vi } from "vitest";
-import { dayName, monthName, relativeTime, shortMonthName, timePassed } from "../../dashboard/text/dates.ts";
+import {
+  breachDayName,
+  dayName,
+  knownDay,
+  monthName,
+  relativeTime,
+  shortMonthName,
+  timePassed,
+} from "../../dashboard/text/dates.ts";
 
 const now = Date.parse("2026-12-02T12:00:00.000Z");
 
@@ -47,4 +55,6 @@ test("months and days are those of the calendar, in every time zone", () => {
   expect(monthName("2026-11")).toBe("November 2026");
   expect(shortMonthName("2026-01")).toBe("Jan");
   expect(dayName("2026-01-31")).toBe("31 Jan 2026");
+  expect(breachDayName("2026-01-31")).toBe("31 Jan 2026");
+  expect([knownDay("1970-01-01"), breachDayName("1970-01-01")]).toEqual([null, "on a day that is not known"]);
 });

@@ -4,6 +4,7 @@ import { Name } from "../../components/name.tsx";
 import { severityColumn } from "../../components/severity.tsx";
 import type { Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
+import { knownDay } from "../../text/dates.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 
 export function FindingState({ finding: { acknowledged, resolution } }: { finding: Finding }) {
@@ -18,7 +19,7 @@ export function BreachName({ breach: { title, breachDate }, href }: BreachNamePr
   return (
     <span class="tailed" title={title}>
       {href === undefined ? <span>{title}</span> : <a href={href}>{title}</a>}{" "}
-      <small>{breachDate.slice(0, 4)}</small>
+      <small>{knownDay(breachDate)?.slice(0, 4)}</small>
     </span>
   );
 }

@@ -9,7 +9,7 @@ import { SeverityMark } from "../../components/severity.tsx";
 import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
-import { dayName } from "../../text/dates.ts";
+import { breachDayName } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
 import { number } from "../../text/words.ts";
 import { ask } from "./acknowledge.tsx";
@@ -44,7 +44,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
           </Fact>
         )}
         <Fact name="Breached">
-          {dayName(breach.breachDate)}
+          {breachDayName(breach.breachDate)}
           {breach.domain !== "" && `, ${breach.domain}`}, {number(breach.pwnCount)} accounts
         </Fact>
         <Fact name="First seen here">

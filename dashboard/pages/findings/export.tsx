@@ -8,6 +8,7 @@ import { Progress } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
 import { useData } from "../../components/use-data.ts";
 import { csvLine } from "../../text/csv.ts";
+import { knownDay } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
 import { count } from "../../text/words.ts";
 import type { Filters } from "./filters.ts";
@@ -21,7 +22,7 @@ const columns: readonly (readonly [head: string, cell: (finding: Finding) => Cel
   ["team", ({ team }) => team?.name ?? null],
   ["severity", ({ severity }) => severity],
   ["breach", ({ breach }) => breach.title],
-  ["breach_date", ({ breach }) => breach.breachDate],
+  ["breach_date", ({ breach }) => knownDay(breach.breachDate)],
   ["sensitive", ({ breach }) => (breach.isSensitive ? "yes" : "no")],
   ["exposed", ({ breach }) => breach.dataClasses.join("; ")],
   ["description", ({ breach }) => textOfHtml(breach.description)],

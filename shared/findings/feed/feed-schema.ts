@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { activityEntry } from "../../access/activity/activity-schema.ts";
 import { timestamp } from "../../contract/text.ts";
-import { detailedFinding } from "../finding-schema.ts";
+import { exportedFinding } from "../finding-schema.ts";
 
 export const feedFormat = z.enum(["native", "ocsf"], "format must be native or ocsf");
 export type FeedFormat = z.infer<typeof feedFormat>;
@@ -9,7 +9,7 @@ export type FeedFormat = z.infer<typeof feedFormat>;
 const at = timestamp.check(z.meta({ description: "When it was first detected, or logged" }));
 
 const findingItem = z
-  .object({ type: z.literal("finding"), at, finding: detailedFinding })
+  .object({ type: z.literal("finding"), at, finding: exportedFinding })
   .check(z.meta({ id: "FeedFinding" }));
 
 const activityItem = z

@@ -7,8 +7,10 @@ import * as log from "../../access/activity/log.ts";
 import { membership } from "../../access/members/membership.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { unknownDate } from "../../contract/unknown-date.ts";
 import { firstIdOf } from "../../lists/blocks.ts";
 import { inFull } from "../detailed.ts";
+import type { DetailedFinding, ExportedFinding } from "../finding-schema.ts";
 import { shownAttributes } from "../page.ts";
 import { findings } from "../record.ts";
 import { cursorOf, type Place, placeOf } from "./cursor.ts";
@@ -20,8 +22,14 @@ const maximumBytes = 5_500_000;
 
 type Page = { items: FeedItem[]; cursor: string; hasMore: boolean };
 
+/** Without the date that stands for a breach whose date is not known. */
+const exported = (finding: DetailedFinding): ExportedFinding => {
+  const { breachDate, ...breach } = finding.breach;
+  return breachDate === unknownDate ? { ...finding, breach } : finding;
+};
+
 /**
- * The items after a cursor. Four trips, whatever was recorded since. Refuses `invalidInput` for a cursor that is damaged or of another
+ * The items after a cursor. Four trips, whatever was recorded since; more behind a stretch of removed findings. Refuses `invalidInput` for a cursor that is damaged or of another
  * organization.
  */
 export const read = async (
@@ -38,7 +46,9 @@ export const read = async (
   ]);
   place.finding = passed ?? place.finding;
   const all: NativeItem[] = [
-    ...details.map((finding): NativeItem => ({ type: "finding", at: finding.firstDetectedAt, finding })),
+    ...details.map(
+      (finding): NativeItem => ({ type: "finding", at: finding.firstDetectedAt, finding: exported(finding) }),
+    ),
     ...logged.map(
       (entry): NativeItem => ({ type: "activity", at: entry.createdAt, entry: log.shownEntry(entry, users) }),
     ),

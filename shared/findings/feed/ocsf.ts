@@ -1,7 +1,7 @@
 /** Items of the feed as events of the Open Cybersecurity Schema Framework 1.8.0 (https://schema.ocsf.io/1.8.0). */
 import type { ActivityEntry } from "../../access/activity/activity-schema.ts";
 import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
-import type { DetailedFinding } from "../finding-schema.ts";
+import type { ExportedFinding } from "../finding-schema.ts";
 import type { NativeItem, OcsfEvent } from "./feed-schema.ts";
 
 const product = { name: "Breach Monitor", vendor_name: "Breach Monitor" };
@@ -34,7 +34,7 @@ const severityOf: Record<Severity, { severity_id: number; severity: string }> = 
   low: { severity_id: 2, severity: "Low" },
 };
 
-const statusOf = ({ resolution, acknowledged }: DetailedFinding) => {
+const statusOf = ({ resolution, acknowledged }: ExportedFinding) => {
   if (!acknowledged) return { status_id: 1, status: "New" };
   return resolution === "ignored"
     ? { status_id: 3, status: "Suppressed" }
@@ -47,7 +47,7 @@ const addressPattern = /^[\w!#$%&'*+/=?^`{|}~.-]+@[a-z\d-]+\.[a-z\d.-]+$/i;
 /** `email_addr` of a user, where the text is an address. */
 const withAddress = (name: string) => ({ name, ...(addressPattern.test(name) && { email_addr: name }) });
 
-const detectionFinding = (org: number, finding: DetailedFinding): OcsfEvent => {
+const detectionFinding = (org: number, finding: ExportedFinding): OcsfEvent => {
   const { id, email, emailId, breach, severity, ownerName, team, acknowledgeReason } = finding;
   const { advice, title, dataClasses, description, ...details } = breach;
   const detectedAt = Date.parse(finding.firstDetectedAt);

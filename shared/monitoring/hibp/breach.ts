@@ -69,6 +69,21 @@ export const time = z.pipe(
   }),
 );
 
+/** No breach of a website is older. Programs write year 1 or 1900 for a date that they do not have. */
+const firstDate = "1980-01-01";
+
+/** A day, which may have a time behind it. */
+const breachDate = z.catch(
+  z.pipe(
+    z.pipe(
+      z.string(),
+      z.transform((value: string) => value.slice(0, 10)),
+    ),
+    z.iso.date().check(z.refine((date) => date >= firstDate)),
+  ),
+  unknownDate,
+);
+
 const optionalText = z.pipe(
   z.catch(z.nullable(z.string()), null),
   z.transform((value: string | null) => (value ? cut(value, maxTextCharacters) : null)),
@@ -92,7 +107,7 @@ const hibpForm = z.object({
   Name: breachName,
   Title: text(maxTextCharacters),
   Domain: text(maxTextCharacters),
-  BreachDate: z.catch(z.iso.date(), unknownDate),
+  BreachDate: breachDate,
   AddedDate: time,
   ModifiedDate: time,
   PwnCount: z.catch(z.int().check(z.minimum(0)), 0),

@@ -282,6 +282,18 @@ describe("answers", () => {
     ]);
   });
 
+  test.each([
+    ["2019-05-06", "2019-05-06"],
+    ["2019-05-06T00:00:00Z", "2019-05-06"],
+    ["0001-01-01T00:00:00", "1970-01-01"],
+    ["1900-01-01", "1970-01-01"],
+    ["May 2019", "1970-01-01"],
+    [null, "1970-01-01"],
+  ])("have the date %j of a breach as %s", async (BreachDate, breachDate) => {
+    upstream.answerAll(200, [{ Name: "A", BreachDate }]);
+    expect(await hibp.breaches()).toMatchObject([{ breachDate }]);
+  });
+
   test("with malformed breaches keep every usable field", async () => {
     upstream.answerAll(200, [
       { Name: "A", Title: 5, PwnCount: 1.5, BreachDate: "2020-02-31", DataClasses: ["x", 3], Extra: {} },
