@@ -25,11 +25,15 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 /** Code for functions that nobody runs. */
 export const noCode = () => Code.fromInline("exports.handler = async () => {};");
 
-/** The stack `breach-monitor-<stage>` with these context values. */
-export const synthesize = (stage: string, context: Partial<Record<keyof Options, unknown>> = {}): Stack => {
+/** The stack `breach-monitor-<stage>` with these options; `ofCdk`: CDK's own context values, as cdk.json has them. */
+export const synthesize = (
+  stage: string,
+  context: Partial<Record<keyof Options, unknown>> = {},
+  ofCdk: Record<string, unknown> = {},
+): Stack => {
   const name = `breach-monitor-${stage}`;
   const outdir = mkdtempSync(join(directory, "cdk.out-"));
-  const app = new App({ outdir });
+  const app = new App({ outdir, context: ofCdk });
   new ServiceStack(app, name, {
     service: { ...readOptions((option) => context[option]), bundles: noCode },
   });
