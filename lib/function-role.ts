@@ -30,8 +30,13 @@ export class FunctionRole extends Role {
     const id = `May ${name || "nothing"}`;
     const statements = grants.flatMap(({ grant }) => {
       if (grant === undefined) return [];
-      const { environment: _, ...statement } = grant;
-      return [new PolicyStatement(statement)];
+      const { environment: _, also = [], ...statement } = grant;
+      return [statement, also]
+        .flat()
+        .map(
+          ({ actions, resources, conditions }) =>
+            new PolicyStatement({ actions, resources, ...(conditions && { conditions }) }),
+        );
     });
     const role =
       (scope.node.tryFindChild(id) as FunctionRole | undefined) ??

@@ -18,6 +18,7 @@ import {
   emailPartitions,
   guardedPartitions,
   keys,
+  partitionsOfOperators,
   recipientPartitions,
 } from "../shared/aws/table/keys.ts";
 import type { Use } from "../shared/contract/endpoint.ts";
@@ -69,12 +70,13 @@ export type Resources = {
   dashboardUrl: string;
 };
 
-export type Grant = {
+type Statement = {
   actions: string[];
   resources: string[];
   conditions?: Record<string, Record<string, string | string[]>>;
-  environment: Record<string, string>;
 };
+
+export type Grant = Statement & { also?: Statement; environment: Record<string, string> };
 
 /** A condition on the partition keys of a request. "For all" holds without any key, so that there must be one. */
 const onKeys = (operator: "StringLike" | "StringNotLike", patterns: readonly string[]) => ({
@@ -148,12 +150,10 @@ export function grantOf(
     environment,
   });
   // A transaction needs the action of each of its writes.
-  const writes = (conditions: NonNullable<Grant["conditions"]>): Grant => ({
-    actions: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
-    resources: [table.tableArn],
-    conditions,
-    environment,
-  });
+  const writes = (
+    conditions: NonNullable<Grant["conditions"]>,
+    actions = ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
+  ): Grant => ({ actions, resources: [table.tableArn], conditions, environment });
   const secret = (name: string, variables: Record<string, string>): Grant => ({
     actions: ["ssm:GetParameter"],
     resources: [parameterArn(name)],
@@ -196,11 +196,19 @@ export function grantOf(
         resources: [table.tableArn],
         environment,
       };
-    case "table:write":
-      return writes({
-        ...(keyGuards && onKeys("StringNotLike", without(permissions, guardedPartitions))),
-        ...onAttributes("StringNotEquals", attributesOfOperators),
-      });
+    case "table:write": {
+      const guarded = keyGuards ? without(permissions, guardedPartitions) : [];
+      const attributes = onAttributes("StringNotEquals", attributesOfOperators);
+      const conditions = { ...(keyGuards && onKeys("StringNotLike", guarded)), ...attributes };
+      if (partitionsOfOperators.every((partition) => guarded.includes(partition))) return writes(conditions);
+      // A condition on attributes sees those that a put or a deletion names, not those that the row loses.
+      const { Null, ...keys } = onKeys("StringNotLike", [...guarded, ...partitionsOfOperators]);
+      const also = writes({ ...keys, ...(keyGuards && { Null }), ...attributes }, [
+        "dynamodb:PutItem",
+        "dynamodb:DeleteItem",
+      ]);
+      return { ...writes(conditions, ["dynamodb:UpdateItem"]), also };
+    }
     case "table:check:domains": {
       // Should IAM see the keys of a whole transaction for each of its writes, "table:write" would refuse transactions that check a
       // domain. By their attributes these are told apart from transactions that verify one.
@@ -221,6 +229,8 @@ export function grantOf(
       // These narrow the condition of "table:write". A statement for each would refuse transactions whose rows are
       // of several kinds, should IAM see their keys together.
       return undefined;
+    case "table:delete:organizations":
+      return writes(onKeys("StringLike", partitionsOfOperators), ["dynamodb:DeleteItem"]);
     case "table:limits":
       return updates([keys.limit("*", "").pk]);
     case "table:credentials":

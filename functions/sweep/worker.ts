@@ -22,6 +22,7 @@ export const sweep = defineScheduledWorker({
     "table:read",
     "table:write",
     "table:write:organizations",
+    "table:delete:organizations",
     "table:write:channels",
     "table:write:domains",
     "table:write:identities",

@@ -50,6 +50,9 @@ type TableRequest = {
   UpdateExpression?: string;
   ConditionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
+  /** Of requests in DynamoDB's form before expressions. */
+  AttributeUpdates?: Row;
+  Expected?: Row;
 };
 type TransactionEntry = Record<string, TableRequest | undefined>;
 
@@ -123,12 +126,20 @@ const attributesOf = ({
   UpdateExpression = "",
   ConditionExpression = "",
   ExpressionAttributeNames: names = {},
+  AttributeUpdates = {},
+  Expected = {},
 }: TableRequest): string[] => {
-  // Attributes in expressions are placeholders everywhere in this project (shared/aws/table/condition.ts).
-  const placeholders = `${UpdateExpression} ${ConditionExpression}`.matchAll(/(?<![.\w#])#\w+/g);
-  const inExpressions = [...placeholders].map(([placeholder]) => names[placeholder] ?? placeholder);
-  return [...new Set([...Object.keys(Key ?? Item ?? {}), ...inExpressions])].sort();
+  const named = `${UpdateExpression} ${ConditionExpression}`.matchAll(firstParts);
+  const inExpressions = [...named]
+    .map(([name]) => names[name] ?? name)
+    .filter((name) => !keywords.has(name.toUpperCase()));
+  const inParameters = [Key ?? Item ?? {}, AttributeUpdates, Expected].flatMap(Object.keys);
+  return [...new Set([...inParameters, ...inExpressions])].sort();
 };
+
+/** Placeholders and names that stand for themselves, neither of values (`:`) nor of functions, and no later parts of paths. */
+const firstParts = /(?<![.\w#:[])[#A-Za-z]\w*(?!\w|\s*\()/g;
+const keywords = new Set(["SET", "REMOVE", "ADD", "DELETE", "AND", "OR", "NOT", "BETWEEN", "IN"]);
 
 const forSqs = (request: AwsRequest, assembly: Assembly): Permission[] => {
   const { QueueUrl } = request.body as { QueueUrl?: string };

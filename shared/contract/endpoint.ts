@@ -15,6 +15,8 @@ export type Use =
   | "table:write:identities"
   /** How often an organization is scanned, and that it is being deleted. */
   | "table:write:organizations"
+  /** To delete an organization's row. */
+  | "table:delete:organizations"
   | "table:write:domains"
   | "table:write:channels"
   /** To check, in a transaction that writes an e-mail, that its domain is unchanged. */

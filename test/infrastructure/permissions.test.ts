@@ -24,7 +24,11 @@ const allowed = (action: string, { pk }: Key, attributes: readonly string[] = ["
     .sort();
 };
 
-type Entry = { put: object } | { check: Key; names: readonly string[] } | { delete: Key };
+type Entry =
+  | { put: object }
+  | { update: Key; expression: string; names?: Record<string, string> }
+  | { check: Key; names: readonly string[] }
+  | { delete: Key };
 
 /** The functions whose role lets them send a transaction of these rows, with the keys that IAM may see for each of its writes. */
 const allowedTogether = (entries: readonly Entry[], seen: TransactionKeys, stack = assembly): string[] => {
@@ -35,6 +39,10 @@ const allowedTogether = (entries: readonly Entry[], seen: TransactionKeys, stack
   const TransactItems = entries.map((entry) => {
     if ("put" in entry) return { Put: { TableName, Item: wired(entry.put) } };
     if ("delete" in entry) return { Delete: { TableName, Key: wired(entry.delete) } };
+    if ("update" in entry) {
+      const { expression: UpdateExpression, names: ExpressionAttributeNames } = entry;
+      return { Update: { TableName, Key: wired(entry.update), UpdateExpression, ExpressionAttributeNames } };
+    }
     const names = Object.fromEntries(entry.names.map((name) => [`#${name}`, name]));
     const ConditionExpression = Object.keys(names).join(" = :x AND ");
     return {
@@ -136,10 +144,43 @@ test("links of recipients change what recipients say, and nothing else", () => {
 });
 
 test("only two functions write the row of an organization, and the list of all", () => {
-  for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
-    for (const key of [keys.organization(1), keys.organizations(1)])
-      expect(allowed(`dynamodb:${action}`, key)).toEqual(["change-organization", "sweep"]);
+  const writers = ["change-organization", "sweep"];
+  for (const action of ["PutItem", "UpdateItem", "DeleteItem"])
+    expect(allowed(`dynamodb:${action}`, keys.organizations(1))).toEqual(writers);
+  expect(allowed("dynamodb:UpdateItem", keys.organization(1))).toEqual(writers);
+});
+
+test("no function puts an organization's row anew, and one alone deletes it", () => {
+  const row = { ...keys.organization(1), id: 1, name: "Acme" };
+  expect(allowed("dynamodb:PutItem", keys.organization(1), Object.keys(row))).toEqual([]);
+  expect(allowed("dynamodb:DeleteItem", keys.organization(1))).toEqual(["sweep"]);
+  for (const seen of ["own", "all"] as const) {
+    expect(allowedTogether([{ put: row }], seen)).toEqual([]);
+    expect(allowedTogether([{ delete: keys.organization(1) }], seen)).toEqual(["sweep"]);
+    expect(allowedTogether([{ put: row }, { put: { ...keys.seats(1), active: 1 } }], seen)).toEqual([]);
   }
+});
+
+test("renaming an organization and its log entry pass, whichever keys IAM sees", () => {
+  const rename = {
+    update: keys.organization(1),
+    expression: "SET #name = :name",
+    names: { "#name": "name" },
+  };
+  const entry = { update: keys.member(1, "ACTIVITY", 1, 1), expression: "SET summary = :summary" };
+  for (const seen of ["own", "all"] as const)
+    expect(allowedTogether([rename, entry], seen)).toEqual(["change-organization", "sweep"]);
+});
+
+test.each([
+  "SET billing = :free",
+  "SET id = :id, mailBudget.hour = :many",
+  "REMOVE signIn",
+  "REMOVE scanEvery, sessionHours",
+  "SET #name = :name ADD billing.seatAllowance :many",
+])("an update with names instead of placeholders is seen: %s", (expression) => {
+  const names = { "#name": "name" };
+  expect(allowedTogether([{ update: keys.organization(1), expression, names }], "own")).toEqual([]);
 });
 
 test("no function writes billing, mail budget or ways to sign in of an organization", () => {
@@ -162,15 +203,17 @@ test.each([
 });
 
 test("only functions of alert channels and of alerts write channels", () => {
-  expect(allowed("dynamodb:UpdateItem", keys.channel(1, 3))).toEqual([
-    "change-alert-config",
-    "create-alert-config",
-    "delete-alert-config",
-    "deliver-alert",
-    "retry-alert",
-    "set-alert-options",
-    "sweep",
-  ]);
+  for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
+    expect(allowed(`dynamodb:${action}`, keys.channel(1, 3))).toEqual([
+      "change-alert-config",
+      "create-alert-config",
+      "delete-alert-config",
+      "deliver-alert",
+      "retry-alert",
+      "set-alert-options",
+      "sweep",
+    ]);
+  }
 });
 
 test("no function writes the operators' log, or reads the whole table", () => {
@@ -202,7 +245,8 @@ const email = { put: { ...keys.member(1, "EMAIL", 1, 1), email: "ada@acme.exampl
 describe.each(["own", "all"] as const)("a transaction of which IAM sees %s keys", (seen) => {
   test.each([
     [keys.apiKey(1, "hash"), writersOfIdentities],
-    [keys.organization(1), ["change-organization", "sweep"]],
+    [keys.organization(1), []],
+    [keys.organizations(1), ["change-organization", "sweep"]],
     [keys.domainName(1, "acme.example"), writersOfDomains],
     [keys.domain(1, 2), writersOfDomains],
     [keys.operatorEntry("2026-01-01T00:00:00.000Z", "id"), []],
@@ -240,8 +284,17 @@ test("-c keyGuards=false: functions that write the table do so whatever IAM sees
   for (const seen of transactionKeys) {
     expect(allowedTogether([email, { put: keys.apiKey(1, "hash") }], seen, stack)).toEqual(writers);
   }
-  const billing = { put: { ...keys.organization(1), billing: "free" } };
-  expect(allowedTogether([billing], "own", stack)).toEqual([]);
+  for (const row of [{ ...keys.organization(1), billing: "free" }, keys.organization(1)])
+    expect(allowedTogether([{ put: row }], "own", stack)).toEqual([]);
+});
+
+test("every role has the permissions boundary that CDK's context names", () => {
+  const boundary = { name: "acme-boundary" };
+  const stack = synthesize("bounded", {}, { "@aws-cdk/core:permissionsBoundary": boundary });
+  const roles = stack.resources.filter(({ Type }) => Type === "AWS::IAM::Role");
+  expect(roles.length).toBeGreaterThan(30);
+  for (const { Properties } of roles)
+    expect(JSON.stringify(Properties)).toMatch(/"PermissionsBoundary":.*:policy\/acme-boundary"/);
 });
 
 test("docs/permissions.md is what the template says: npm run permissions -- --write", () => {

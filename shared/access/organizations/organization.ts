@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 import type { MailBudget } from "../../aws/mail/budget.ts";
-import { absent, condition, exists } from "../../aws/table/condition.ts";
+import { absent, byUpdate, condition, exists } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -173,7 +173,7 @@ export const changeSettings = (
           scanEvery: organization.scanEvery,
         }),
       },
-      ...activity.writes(org, slot, { action: "organization.updated", summary, actor }),
+      ...activity.writes(org, slot, { action: "organization.updated", summary, actor }).map(byUpdate),
     ]);
   });
 

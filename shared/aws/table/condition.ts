@@ -96,6 +96,14 @@ export type Write = { refusal?: RefusalName; until?: string } & (
   | { check: Key; if: Condition }
 );
 
+/** The write with an update in place of a put of a new row, for roles that may update what they may not put (decision 0043). */
+export const byUpdate = (write: Write): Write => {
+  if (!("put" in write)) return write;
+  const { put, ...rest } = write;
+  const { pk, sk, ...set } = put;
+  return { ...rest, update: { pk, sk }, set };
+};
+
 type Expressions = {
   ConditionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;

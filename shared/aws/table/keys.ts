@@ -257,6 +257,9 @@ export const attributesOfConsent = ["pk", "sk", "v", "secret", "consent"] as con
 /** Attributes of an organization's row that operators alone write: no function names them in a write. */
 export const attributesOfOperators = ["billing", "mailBudget", "signIn", "sessionHours"] as const;
 
+/** The partitions of rows with such attributes, which functions update: whoever put such a row anew would write these too. */
+export const partitionsOfOperators = ["ORG#*#ORGANIZATION"] as const;
+
 /** Attributes of a domain's row with which it would be another verified domain. */
 export const attributesOfVerification = ["name", "verified", "verifiedBy"] as const;
 
