@@ -16,8 +16,9 @@ import { untilEnded } from "./scan-ends.ts";
 const addresses = 1_200;
 const people = 1_090;
 const channelsOfEachKind = 3;
-const mostMessages = 5;
-const mostSeconds = 120;
+const mostMessages = 2;
+/** A scan that still runs tells what it has found after two minutes. */
+const mostSeconds = 150;
 
 /** Requests a minute: addresses that are looked up one by one take longer than a first message may. */
 export const rpm = 400;

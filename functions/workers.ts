@@ -5,6 +5,7 @@ import { deliverAlert, retryAlert } from "./deliver-alert/worker.ts";
 import { lookUpEmails } from "./look-up-emails/worker.ts";
 import { mailSignInLink } from "./mail-sign-in-link/worker.ts";
 import { planScan } from "./plan-scan/worker.ts";
+import { raiseAlerts } from "./raise-alerts/worker.ts";
 import { redispatchAlerts } from "./redispatch-alerts/worker.ts";
 import { startScheduledScan } from "./start-scheduled-scan/worker.ts";
 import { sweep } from "./sweep/worker.ts";
@@ -17,6 +18,7 @@ export const queueWorkers: readonly { name: string; folder: string; worker: Queu
   { name: "plan-scan", folder: "plan-scan", worker: planScan },
   { name: "check-emails", folder: "check-emails", worker: checkEmails },
   { name: "look-up-emails", folder: "look-up-emails", worker: lookUpEmails },
+  { name: "raise-alerts", folder: "raise-alerts", worker: raiseAlerts },
   { name: "deliver-alert", folder: "deliver-alert", worker: deliverAlert },
   { name: "retry-alert", folder: "deliver-alert", worker: retryAlert },
   { name: "acknowledge-findings", folder: "acknowledge-findings", worker: acknowledgeFindings },

@@ -174,6 +174,7 @@ export class BreachMonitor extends Construct {
       ApiUrl: `${api.url}/v1`,
       DashboardUrl: dashboardUrl,
       TableName: table.tableName,
+      OutboxQueueUrl: queues.outbox.queueUrl,
       DeliveriesQueueUrl: queues.deliveries.queueUrl,
       AcknowledgementsQueueUrl: queues.acknowledgements.queueUrl,
       HibpApiKeyParameter: hibpKeyParameter,

@@ -32,6 +32,7 @@ export const connect = async (where: {
 /** Environment variables that the modules of `shared/` read, and the outputs of the stack with their values. */
 const outputOf = {
   TABLE_NAME: "TableName",
+  OUTBOX_QUEUE_URL: "OutboxQueueUrl",
   DELIVERIES_QUEUE_URL: "DeliveriesQueueUrl",
   ACKNOWLEDGEMENTS_QUEUE_URL: "AcknowledgementsQueueUrl",
   CHANNEL_KEY_PARAMETER: "ChannelKeyParameter",

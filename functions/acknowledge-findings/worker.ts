@@ -9,5 +9,5 @@ export const acknowledgeFindings = defineQueueWorker({
   // It mostly builds and parses requests of the table, so more processor makes it faster.
   memoryMegabytes: 1024,
   recursive: true,
-  uses: ["table:read", "table:write", "table:breach-index", "queue:acknowledgements"],
+  uses: ["table:read", "table:write", "table:breach-index", "queue:acknowledgements", "queue:outbox"],
 });

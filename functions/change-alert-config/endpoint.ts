@@ -18,7 +18,7 @@ export const changeAlertConfig = defineEndpoint({
     "table:read",
     "table:write",
     "table:write:channels",
-    "queue:deliveries",
+    "queue:outbox",
     "channel-key",
     "email-confirmation",
   ],

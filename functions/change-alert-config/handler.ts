@@ -1,12 +1,10 @@
 import { serve } from "../../shared/access/api/serve.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
-import { enqueueAlerts } from "../../shared/alerting/deliveries/enqueue.ts";
 import * as confirmation from "../../shared/alerting/recipients/confirmation.ts";
 import { changeAlertConfig } from "./endpoint.ts";
 
 export const handler = serve(changeAlertConfig, async ({ org, actor, path, body, count, logger }) => {
-  const messages = await configure.change(org, path.id, body, actor, count);
-  await enqueueAlerts(org, messages, logger);
+  await configure.change(org, path.id, body, actor, count);
   if (body.config?.recipients !== undefined) await confirmation.ask(org, path.id, logger);
   configure.warnOfShortSecret(logger, { organizationId: org, channelId: path.id }, body.config?.secret);
   return { ok: true };

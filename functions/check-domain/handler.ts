@@ -1,8 +1,5 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import { tell } from "../../shared/alerting/deliveries/tell.ts";
 import { check } from "../../shared/monitoring/domains/proof.ts";
 import { checkDomain } from "./endpoint.ts";
 
-export const handler = serve(checkDomain, ({ org, actor, path, logger }) =>
-  check(org, path.id, { actor, tell, logger }),
-);
+export const handler = serve(checkDomain, ({ org, actor, path }) => check(org, path.id, actor));

@@ -5,5 +5,5 @@ export const checkEmails = defineQueueWorker({
   impact: "Scans do not finish: new breaches are known upstream but not recorded or alerted",
   maximumConcurrency: 10,
   timeoutSeconds: 120,
-  uses: ["table:read", "table:write", "table:write:domains", "queue:deliveries"],
+  uses: ["table:read", "table:write", "table:write:domains", "queue:outbox"],
 });

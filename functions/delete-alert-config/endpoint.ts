@@ -8,5 +8,5 @@ export const deleteAlertConfig = defineEndpoint({
   reply: z.object({ ok: z.boolean() }),
   refusals: ["channelNotFound"],
   // Other channels get a notice of the change.
-  uses: ["table:read", "table:write", "table:write:channels", "queue:deliveries"],
+  uses: ["table:read", "table:write", "table:write:channels", "queue:outbox"],
 });

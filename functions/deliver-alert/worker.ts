@@ -10,6 +10,7 @@ const delivery = {
     "table:read",
     "table:write",
     "table:write:channels",
+    "queue:outbox",
     "queue:delivery-retries",
     "channel-key",
     "email",

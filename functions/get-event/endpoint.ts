@@ -1,6 +1,6 @@
+import { event } from "../../shared/alerting/event-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { byId } from "../../shared/contract/page.ts";
-import { event } from "../../shared/scanning/event-schema.ts";
 
 export const getEvent = defineEndpoint({
   summary: "See what a webhook's event is about, in full",

@@ -6,12 +6,5 @@ export const lookUpEmails = defineQueueWorker({
   maximumConcurrency: 2,
   timeoutSeconds: 60,
   recursive: true,
-  uses: [
-    "table:read",
-    "table:write",
-    "table:write:domains",
-    "queue:scan-lookups",
-    "queue:deliveries",
-    "hibp",
-  ],
+  uses: ["table:read", "table:write", "table:write:domains", "queue:scan-lookups", "queue:outbox", "hibp"],
 });

@@ -14,7 +14,7 @@ export const planScan = defineQueueWorker({
     "queue:scan-plans",
     "queue:scan-checks",
     "queue:scan-lookups",
-    "queue:deliveries",
+    "queue:outbox",
     "hibp",
   ],
 });

@@ -6,5 +6,12 @@ export const redispatchAlerts = defineScheduledWorker({
   timeoutSeconds: 55,
   // After an outage it builds and parses thousands of requests, so more processor makes it faster.
   memoryMegabytes: 1024,
-  uses: ["table:read", "table:write", "table:due-index", "queue:deliveries", "queue:delivery-retries"],
+  uses: [
+    "table:read",
+    "table:write",
+    "table:due-index",
+    "queue:outbox",
+    "queue:deliveries",
+    "queue:delivery-retries",
+  ],
 });

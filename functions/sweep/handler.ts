@@ -1,7 +1,6 @@
 import * as signInMails from "../../shared/access/sign-in/request.ts";
 import { deleteHistory } from "../../shared/alerting/deliveries/history.ts";
 import { isRedispatchSilent } from "../../shared/alerting/deliveries/redispatch.ts";
-import { tell } from "../../shared/alerting/deliveries/tell.ts";
 import { type Invocation, scheduled } from "../../shared/aws/queue/consume.ts";
 import { failedRows, forEachDue, reserveSeconds } from "../../shared/aws/queue/due-rows.ts";
 import { type DueKind, type Key, organizationOf } from "../../shared/aws/table/keys.ts";
@@ -37,7 +36,10 @@ type SweepSettings = {
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
   const now = new Date();
   const hasTime = () => invocation.remainingSeconds() > reserveSeconds;
-  const handlers: Record<Exclude<DueKind, "DELIVERY" | "SCAN-REQUEST">, (key: Key) => Promise<unknown>> = {
+  const handlers: Record<
+    Exclude<DueKind, "DELIVERY" | "OUTBOX" | "SCAN-REQUEST">,
+    (key: Key) => Promise<unknown>
+  > = {
     SCAN: (key) => sweepScan(key, now, invocation, settings),
     REMOVAL: (key) => removals.resume(organizationOf(key), Number(key.sk)),
     ACKNOWLEDGEMENT: (key) => sweepAcknowledgement(key, now, invocation, settings),
@@ -46,7 +48,7 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
     "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), hasTime),
     DELETION: (key) => deletion.resume(key, settings.deletionSeconds, hasTime),
     // The last: name servers that do not answer take time.
-    "DOMAIN-PROOF": (key) => recheck(key, settings, { tell, logger: invocation.logger }),
+    "DOMAIN-PROOF": (key) => recheck(key, settings, invocation.logger),
   };
   let failures = 0;
   for (const [kind, handle] of Object.entries(handlers)) {

@@ -28,7 +28,7 @@ export const sweep = defineScheduledWorker({
     "table:write:identities",
     "table:due-index",
     "queue:scan-plans",
-    "queue:deliveries",
+    "queue:outbox",
     "queue:acknowledgements",
     "queue:sign-in-mails",
   ],

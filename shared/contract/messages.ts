@@ -37,6 +37,8 @@ export const messages = {
   acknowledgements: z.object({ organizationId: id, acknowledgementId: id }),
   /** A message with a sign-in link that is to be sent; its row says to whom. */
   "sign-in-mails": z.object({ mailId: z.uuid() }),
+  /** Wakes the worker that makes deliveries of what happened in an organization. */
+  outbox: z.object({ organizationId: id }),
   deliveries: delivery,
   "delivery-retries": delivery,
 } as const;

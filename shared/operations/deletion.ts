@@ -75,6 +75,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.channel(org, 0),
     keys.recipient(org, ""),
     keys.removal(org, 0),
+    keys.outbox(org, ""),
     keys.counts(org, ""),
     keys.news(org, "", 0),
     keys.breachDates(org, 0),

@@ -1,6 +1,4 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
-import { breachesPerEvent } from "../alerting/deliveries/delivery.ts";
-import type { Found } from "../alerting/gathering/early.ts";
 import { asRead, exists, type Write } from "../aws/table/condition.ts";
 import { type FindingGroup, findings, newFinding } from "../findings/record.ts";
 import type { Reserved } from "../lists/blocks.ts";
@@ -11,6 +9,7 @@ import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails, isBreached, openDifferences } from "../monitoring/emails/record.ts";
 import { lastScannedAt } from "../monitoring/emails/watermark.ts";
 import type { Grade } from "../monitoring/hibp/breach-details.ts";
+import { breachesPerEvent } from "../outbox/outbox.ts";
 import { type EmailChange, isIncluded } from "./compare-email.ts";
 import type { ChunkKey } from "./email-chunks.ts";
 
@@ -70,24 +69,6 @@ const detectedOf = ({ found }: EmailChange, ids: readonly Reserved[]) =>
     return { breachId, id };
   });
 
-/** The new findings of a pending change, for its alerts. `ids`: the ids that were reserved for them. */
-export const foundOf = (
-  grades: Grades,
-  emailId: number,
-  change: EmailChange,
-  ids: readonly Reserved[],
-): Found => ({
-  emailId,
-  breaches: detectedOf(change, ids).map(({ breachId, id }) => ({
-    breachId,
-    findingId: id.id,
-    ...gradeIn(grades, breachId),
-  })),
-});
-
-/** What the owner is told of a change: the delivery, and the findings. */
-export type OwnerTold = { deliveryId: number; findingIds: readonly number[] };
-
 /**
  * The writes of one e-mail's change. `detected`, `breachedEmails` and `people` are what the counts have to add, whose rows the
  * changes of several e-mails share.
@@ -108,7 +89,6 @@ export const writesOfChange = (
   domain: Domain,
   change: EmailChange,
   ids: readonly Reserved[],
-  ownerTold?: OwnerTold,
 ): ChangeWrites => {
   const { found, gone, back, stealerLogs } = change;
   const group = emails.groupOf(row);
@@ -141,7 +121,6 @@ export const writesOfChange = (
         lastFoundAt: found.length > 0 ? lastFoundAt : undefined,
         ...(isNewestCheck && { lastScannedAt: checkedAt }),
         ...(nowGone.size > 0 && { gone: nowGone }),
-        ...(ownerTold && { ownerDelivery: ownerTold.deliveryId }),
       },
       add: openDifferences(found.map((breachId) => ({ to: groupOf(breachId) }))),
       ...(nowGone.size === 0 && { remove: ["gone"] }),
@@ -157,7 +136,6 @@ export const writesOfChange = (
           email: row.email,
           breachId,
           firstDetectedAt: checkedAt,
-          ...(ownerTold?.findingIds.includes(id.id) && { toldBy: ownerTold.deliveryId }),
           ...(stealerLogs?.breachIds.includes(breachId) && { stealerLogDomains: stealerLogs.domains }),
         }),
       ),
@@ -172,7 +150,7 @@ export const writesOfChange = (
 };
 
 /** Every breach has a row before it is found. */
-const gradeIn = (grades: Grades, breachId: number): Grade => {
+export const gradeIn = (grades: Grades, breachId: number): Grade => {
   const grade = grades.get(breachId);
   if (grade === undefined) throw new Error(`Breach ${breachId} is not in the catalog`);
   return grade;

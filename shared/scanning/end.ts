@@ -3,10 +3,6 @@ import * as activity from "../access/activity/activity.ts";
 import { service } from "../access/activity/actor.ts";
 import { isServed } from "../access/billing/billing.ts";
 import * as organizations from "../access/organizations/organization.ts";
-import * as channels from "../alerting/channels/channel.ts";
-import * as delivery from "../alerting/deliveries/delivery.ts";
-import { enqueueAlerts } from "../alerting/deliveries/enqueue.ts";
-import { raiseGathered } from "../alerting/gathering/gathered.ts";
 import { chunk as inChunksOf } from "../aws/table/chunk.ts";
 import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
@@ -17,9 +13,10 @@ import * as domains from "../monitoring/domains/domain.ts";
 import { forgetDomain, ownChecks } from "../monitoring/domains/own-checks.ts";
 import * as limiter from "../monitoring/hibp/limiter.ts";
 import { rate } from "../monitoring/hibp/subscription-state.ts";
+import { scanEnded, wake } from "../outbox/outbox.ts";
 import { outcomesOf } from "./coverage.ts";
 import { chunksLeft, closedRow, isLookup } from "./email-chunks.ts";
-import { alertsOf, errorMessageOf, failuresOf, finalCounts, reasonOf } from "./final-counts.ts";
+import { errorMessageOf, failuresOf, finalCounts, reasonOf } from "./final-counts.ts";
 import { type ScanRecord, scans } from "./record.ts";
 import { tellNotices } from "./told-notices.ts";
 import { ending } from "./transitions.ts";
@@ -49,7 +46,7 @@ export const endIfNotServed = async (org: number, scanId: number, logger: Logger
 };
 
 /**
- * Ends the scan as it was read: its status, the release of the lock, the log entry and the alerts are one
+ * Ends the scan as it was read: its status, the release of the lock, the log entry and the row of the outbox are one
  * transaction. The domains' watermarks are written before, since they already hold. Throws `TransactionRefused` when a
  * worker finished work after the scan was read.
  */
@@ -63,7 +60,7 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
   for (const some of inChunksOf(chunksLeft(scan), concurrency)) {
     await Promise.all(some.map(({ batch, chunk }) => table.put(closedRow({ org, scanId, batch, chunk }))));
   }
-  const [allDomains, alertChannels] = await Promise.all([domains.list(org), channels.list(org)]);
+  const allDomains = await domains.list(org);
   const counts = await finalCounts(org, scan, allDomains);
   await setWatermarks(org, scan, allDomains);
 
@@ -77,18 +74,8 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
     ...(isHeldUp ? [reasonOf.rate_limited] : []),
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
-  // In a transaction of its own, since that of the end has no room for one more message to each of 20 channels.
-  await tellNotices(org, allDomains, logger);
-  // One after the other: two calls that reserve ids at once meet on one row.
-  const gathered = await raiseGathered(
-    org,
-    { id: scanId, isFirst: scan.isFirst, isCompleted, scannedCount },
-    alertChannels,
-  );
-  const [raised, slot] = await Promise.all([
-    delivery.raise(org, alertChannels, alertsOf(scanId, counts, isCompleted, errorMessage)),
-    activity.slot(org),
-  ]);
+  await tellNotices(org, allDomains);
+  const slot = await activity.slot(org);
   const status = isCompleted ? "completed" : "failed";
   const attempt = await table.attempt(
     table.transact([
@@ -106,8 +93,16 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
           : (errorMessage ?? "The scan failed"),
         actor: service,
       }),
-      ...delivery.deliveries.writes(org, [...gathered.writes, ...raised.writes]),
-      ...gathered.others,
+      scanEnded(org, {
+        scanId,
+        isFirst: scan.isFirst,
+        isCompleted,
+        scannedCount,
+        newBreachCount,
+        failedCount,
+        totalEmails,
+        error: errorMessage,
+      }),
     ]),
   );
   if (!attempt.written) {
@@ -124,7 +119,7 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
     newBreachCount,
     ...(because !== "" && { reason: because }),
   });
-  await enqueueAlerts(org, [...gathered.messages, ...raised.messages], logger);
+  await wake(org);
   const notesEndAt = Date.now() + noteMilliseconds;
   await notes.renew(org, notes.notedKinds, () => Date.now() < notesEndAt, logger);
 };

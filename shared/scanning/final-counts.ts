@@ -1,4 +1,3 @@
-import type { AlertEvent } from "../alerting/deliveries/delivery.ts";
 import { findings } from "../findings/record.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { emails } from "../monitoring/emails/record.ts";
@@ -137,20 +136,4 @@ export const errorMessageOf = (
   if (!isCompleted) return `None of ${totalEmails} monitored emails could be scanned${because}`;
   if (failedCount === 0) return null;
   return `${failedCount} of ${totalEmails} monitored emails could not be scanned and will be retried on the next scan${because}`;
-};
-
-/** The alerts of a scan that has ended: one says that it completed, one that something failed. */
-export const alertsOf = (
-  scanId: number,
-  counts: FinalCounts,
-  isCompleted: boolean,
-  errorMessage: string | null,
-): AlertEvent[] => {
-  const { scannedCount, newBreachCount, failedCount, totalEmails } = counts;
-  return [
-    ...(isCompleted
-      ? [{ type: "scan_complete", scanId, scannedCount, newBreachCount, failedCount, totalEmails } as const]
-      : []),
-    ...(errorMessage === null ? [] : [{ type: "scan_error", scanId, error: errorMessage } as const]),
-  ];
 };

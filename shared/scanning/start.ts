@@ -1,7 +1,5 @@
 import * as activity from "../access/activity/activity.ts";
 import { type Actor, service } from "../access/activity/actor.ts";
-import * as channels from "../alerting/channels/channel.ts";
-import * as delivery from "../alerting/deliveries/delivery.ts";
 import * as queue from "../aws/queue/queue.ts";
 import type { Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
@@ -10,6 +8,7 @@ import { Refusal } from "../contract/errors.ts";
 import { reserveOne } from "../lists/blocks.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { emails } from "../monitoring/emails/record.ts";
+import { problemFound } from "../outbox/outbox.ts";
 import type { ScanLock } from "./lock.ts";
 import { scans } from "./record.ts";
 import type { ScanType } from "./scan-schema.ts";
@@ -66,8 +65,8 @@ export const start = async (
 };
 
 /**
- * Ends a manual scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. The re-dispatch
- * sends the alert.
+ * Ends a manual scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. The alert
+ * goes out once the outbox's row is due.
  */
 const endUnqueued = async (
   org: number,
@@ -76,14 +75,11 @@ const endUnqueued = async (
   also: readonly Write[],
 ): Promise<void> => {
   const errorMessage = "The scan could not be queued";
-  const [slot, alertChannels] = await Promise.all([activity.slot(org), channels.list(org)]);
-  const raised = await delivery.raise(org, alertChannels, [
-    { type: "scan_error", scanId: id, error: errorMessage },
-  ]);
+  const slot = await activity.slot(org);
   await table.transact([
     ...notQueued(org, id, totalEmails, { errorMessage, completedAt: slot.createdAt }),
     ...activity.writes(org, slot, { action: "scan.failed", summary: errorMessage, actor: service }),
-    ...delivery.deliveries.writes(org, raised.writes),
+    problemFound(org, { scanId: id, error: errorMessage }),
     ...also,
   ]);
 };

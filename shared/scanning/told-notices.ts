@@ -2,25 +2,20 @@
  * Tells an organization once of each notice about the HIBP plan, before the end of its next scan. The same transaction writes which notices
  * hold, so that one that ceases to hold and comes back is told again.
  */
-import type { Logger } from "@aws-lambda-powertools/logger";
-import { tell } from "../alerting/deliveries/tell.ts";
 import { asRead } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { noticesFor } from "../monitoring/hibp/plan-notices.ts";
 import { storedSubscription } from "../monitoring/hibp/subscription-state.ts";
+import { problemFound, wake } from "../outbox/outbox.ts";
 
 type ToldRow = { ids?: Set<string> };
 
 /** A message has room for a few notices; the dashboard shows all. */
 const maximumTexts = 5;
 
-export const tellNotices = async (
-  org: number,
-  allDomains: readonly Domain[],
-  logger: Logger,
-): Promise<void> => {
+export const tellNotices = async (org: number, allDomains: readonly Domain[]): Promise<void> => {
   const key = keys.toldNotices(org);
   const [subscription, row] = await Promise.all([storedSubscription(), table.get<ToldRow>(key)]);
   const told = row?.ids ?? new Set<string>();
@@ -31,7 +26,6 @@ export const tellNotices = async (
   if (fresh.length > maximumTexts)
     texts.push(`The overview of the dashboard has ${fresh.length - maximumTexts} more such notices.`);
   const ids = new Set(notices.map(({ id }) => id));
-  const message = fresh.length === 0 ? undefined : await tell(org, texts.join(" "), logger);
   // A failed condition means that another worker that ends the scan has told them.
   const { written } = await table.attempt(
     table.transact([
@@ -40,8 +34,8 @@ export const tellNotices = async (
         ...(ids.size > 0 ? { set: { ids } } : { remove: ["ids"] }),
         if: asRead({ ids: row?.ids }),
       },
-      ...(message?.writes ?? []),
+      ...(fresh.length === 0 ? [] : [problemFound(org, { error: texts.join(" ") })]),
     ]),
   );
-  if (written) await message?.send();
+  if (written && fresh.length > 0) await wake(org);
 };

@@ -4,7 +4,7 @@ import * as organizations from "../../shared/access/organizations/organization.t
 import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
 import { type AlertEvent, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
 import { defaultMailBudget, takeCopies } from "../../shared/aws/mail/budget.ts";
-import { createOrganization, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
+import { createOrganization, runOutbox, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
 import { deliveriesOf } from "./breached-people.ts";
 import { createChannel, raiseTo, webhook } from "./channels.ts";
 import { attempt, attemptOf, mails, raiseFor, statusesOf, useMailServer } from "./mail-deliveries.ts";
@@ -101,6 +101,7 @@ test.each([
     vi.setSystemTime(now);
     for (const row of await deliveriesOf(org, channelId)) await attemptOf(org, row);
   }
+  await runOutbox();
   expect(await deliveriesOf(org, otherId)).toMatchObject([
     { event: { error: expect.stringContaining(`: ${why}. Ask whoever operates this service.`) } },
   ]);

@@ -26,10 +26,10 @@ import {
   checkOf,
   createOrganization,
   endEarly,
-  logger,
   onTableRequest,
   readScan,
   runChecks,
+  runOutboxOf,
   startAndPlan,
   takeMessages,
 } from "../scanning/in-process-workers.ts";
@@ -69,7 +69,7 @@ const sendAll = async (): Promise<string[]> => {
 };
 
 const tell = async (org: number, ids?: readonly number[]): Promise<number> =>
-  tellByHand(org, ids ?? (await findingsOf(org)).map(({ id }) => id), administrator, logger);
+  tellByHand(org, ids ?? (await findingsOf(org)).map(({ id }) => id), administrator);
 
 const disable = async (org: number, user: number): Promise<void> => {
   const [row] = (await findingsOf(org)).filter(({ email }) => email === `user${user}@${domain}`);
@@ -188,18 +188,19 @@ describe("a channel that tells owners", () => {
     expect(new Set(told).size).toBe(90);
   });
 
-  test("tells each person of a first scan once, though the worker that ends it dies", async () => {
+  test("tells each person of a first scan once, though the outbox's worker dies", async () => {
     const org = await createOrganization({ [domain]: 5 });
-    await createTelling(org);
+    const channelId = await createTelling(org);
     workers.breached[domain] = inBreaches(4, "Alpha");
-    const scanId = await startAndPlan(org);
-    const death = onTableRequest('"scan.completed"', "before", async () => {
+    await startAndPlan(org);
+    const death = onTableRequest('"gathered"', "before", async () => {
       throw new Error("killed");
     });
     await expect(runChecks()).rejects.toThrow("killed");
     expect(death.happened).toBe(true);
     expect(await toOwners(org)).toHaveLength(4);
-    await endEarly(org, scanId);
+    await runOutboxOf(org);
+    await expectEachToldOnce(org, channelId);
     expect(await toOwners(org)).toHaveLength(4);
   });
 

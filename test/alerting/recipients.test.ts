@@ -18,6 +18,7 @@ import {
   createOrganization,
   logger,
   onTableRequest,
+  runOutbox,
   takeMessages,
   useWorkers,
 } from "../scanning/in-process-workers.ts";
@@ -92,8 +93,9 @@ describe("a recipient who has unsubscribed", () => {
     for (const { deliveryId } of ofNobody) await age(org, deliveryId);
     await attemptAll(ofNobody);
     expect(await statusesOf(org, ofNobody)).toEqual(Array(2).fill("not delivered after 0"));
+    await runOutbox();
     await attemptAll(
-      (await takeMessages("delivery-retries")).filter(({ organizationId }) => organizationId === org),
+      (await takeMessages("deliveries")).filter(({ organizationId }) => organizationId === org),
     );
     expect(mails.received).toEqual(["b@other.example"]);
     expect(mails.texts[0]).toMatch(
@@ -136,6 +138,7 @@ test("an attempt that reached some recipients is repeated for the others alone",
   expect(mails.received.sort()).toEqual(["a@other.example", "c@other.example"]);
   expect(await statusesOf(org, [message])).toEqual(["retrying after 1"]);
   expect(await unreached()).toEqual(["B@other.example"]);
+  await runOutbox();
   const sentence = `do not reach all recipients of the e-mail alert channel ${channelId}: message rejected`;
   expect(JSON.stringify(await deliveriesOf(org, otherId))).toContain(sentence);
   await takeMessages("delivery-retries");

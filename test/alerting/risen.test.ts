@@ -1,7 +1,6 @@
 /** People are told, once, of a breach whose severity has risen. */
 import { expect, test } from "vitest";
 import type { ChannelForm } from "../../shared/alerting/channels/channel.ts";
-import { raiseRisen } from "../../shared/alerting/gathering/risen.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { announcement } from "../../shared/findings/acknowledgements/follow.ts";
@@ -15,7 +14,13 @@ import {
   somebody,
   sweepAt,
 } from "../findings/acknowledgements/findings.ts";
-import { invocation, onTableRequest, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
+import {
+  invocation,
+  onTableRequest,
+  runOutboxOf,
+  takeMessages,
+  useWorkers,
+} from "../scanning/in-process-workers.ts";
 import { deliveriesOf } from "./breached-people.ts";
 import { createChannel, webhook } from "./channels.ts";
 import { attemptOf, mails, useMailServer } from "./mail-deliveries.ts";
@@ -60,9 +65,11 @@ const settle = async (org: number): Promise<void> => {
 const sweepAndWork = async (org: number): Promise<void> => {
   await sweepAt(keys.severityLock(org));
   for (let messages = await takeMessages("acknowledgements"); messages.length > 0; ) {
-    for (const message of messages) await work(message, invocation(), raiseRisen).catch(() => {});
+    for (const message of messages) await work(message, invocation()).catch(() => {});
     messages = await takeMessages("acknowledgements");
   }
+  // Its message may be lost.
+  await runOutboxOf(org);
 };
 
 const countsOf = async (org: number, channelIds: readonly number[]): Promise<number[]> =>

@@ -27,17 +27,13 @@ describe("a sensitive breach", () => {
     const discreet = await createChannel(org);
     await createChannel(org, { sensitive: "discreet" }, webhook);
     await scan(org, { 0: ["Secret", "Open"], 1: ["Secret"] });
-    const rows = (await deliveriesOf(org, discreet)).map(({ id }) => id);
-    expect(rows).toHaveLength(2);
+    expect(await deliveriesOf(org, discreet)).toHaveLength(1);
     await sendAll();
-    expect(mails.subjects.toSorted()).toEqual([
-      "A sensitive breach: 2 people at Test",
-      expect.stringMatching(/^Low: Open, .+ of 1 person at Test$/),
-    ]);
-    const secret = mails.texts.filter((text) => text.includes("sensitive"));
-    for (const text of secret) expect(text).not.toMatch(/Secret|user\d|emailId|breachId/);
+    expect(mails.subjects).toEqual(["Low: Open, data of 1 person, and a sensitive breach at Test"]);
+    expect(mails.texts[0]).toContain("A sensitive breach: 2 people");
+    expect(mails.texts[0]).not.toMatch(/Secret|user\d|emailId|breachId/);
     // A thread of the scan would lead to messages that name the person.
-    expect(mails.references.filter((each) => each === "")).toHaveLength(1);
+    expect(mails.references).toEqual([""]);
     await expectEachToldOnce(org, discreet);
     const hooks = (await channels.list(org)).filter(({ channel }) => channel === "webhook");
     const events = await deliveriesOf(org, hooks[0]?.id ?? 0);
@@ -85,31 +81,22 @@ describe("a sensitive breach", () => {
       .toSorted();
   };
 
-  const five = inBreaches(5, "Open");
   const six = inBreaches(6, "Open");
   test.each<
-    [
-      what: string,
-      named: number[],
-      breached: Record<number, string[]>,
-      options: Partial<AlertOptions>,
-      first?: boolean,
-    ]
+    [what: string, breached: Record<number, string[]>, options: Partial<AlertOptions>, first?: boolean]
   >([
-    ["a day", [], inBreaches(1, "Open"), { grouping: "day" }],
-    ["a scan, in the last message", [0, 1, 2, 3], five, {}],
-    ["a scan, after messages of single people", [0, 1, 2], inBreaches(3, "Open"), {}],
-    ["a first scan", [], six, {}, true],
-  ])("of %s is told in the same words whoever it concerns", async (_, named, breached, options, first) => {
+    ["a day", inBreaches(1, "Open"), { grouping: "day" }],
+    ["a scan of few people", inBreaches(3, "Open"), {}],
+    ["a scan of many people", six, {}],
+    ["a first scan", six, {}, true],
+  ])("of %s is told in the same words whoever it concerns", async (_, breached, options, first) => {
     // Of somebody whom the scan found in another breach too, and of somebody else.
     const told = await toldOf({ ...breached, 0: ["Open", "Secret"] }, options, first);
     expect(told).toEqual(await toldOf({ ...breached, 9: ["Secret"] }, options, first));
     const sensitive = told.filter((text) => text.includes("ensitive breach: 1 person"));
     expect(sensitive).toHaveLength(1);
     expect(sensitive[0]).not.toMatch(/Secret|@|Id=|breach-…|scan-…/);
-    expect(told.flatMap((text) => text.match(/user\d+@/) ?? []).toSorted()).toEqual(
-      named.map((index) => `user${index}@`),
-    );
+    expect(told).toHaveLength(1);
   });
 });
 

@@ -52,10 +52,11 @@ const renderSummary = (
   summary: Pick<Summary, "breaches" | "discreetPeople">,
   organizationName = "Acme",
 ): SlackMessage => {
-  const totals = { findings: 212, people: 212 };
+  const [worst] = summary.breaches;
+  const inAll = { worst, others: summary.breaches.length - 1, findings: 212, people: 212 };
   return messageOf(
     noticeOf(
-      { kind: "found", people: 212, totals, scanId: 12, ...summary },
+      { kind: "found", persons: [], people: 212, inAll, scanId: 12, ...summary },
       { organizationName, dashboardUrl },
     ),
   );

@@ -24,8 +24,7 @@ test("a message about many people is called by its worst breach and their number
   expect(await titlesOf(org, channelId)).toEqual(["First scan, PayrollPro: 12 people"]);
   await scan(org, { ...inBreaches(12, "Worse"), ...inBreaches(6, "Worse", "Mild"), 12: ["Worse"] });
   await sendAll();
-  const [last] = await titlesOf(org, channelId);
-  expect(last).toMatch(/^(PayrollPro and 1 more|Mild): 3 people$/);
+  expect((await titlesOf(org, channelId))[0]).toBe("PayrollPro and 1 more: 7 people");
 });
 
 test("a sensitive breach has no name there, nor after the channel has become discreet", async () => {
@@ -36,7 +35,7 @@ test("a sensitive breach has no name there, nor after the channel has become dis
   await scan(org, inBreaches(8, "Secret"));
   await sendAll();
   expect(await titlesOf(org, discreet)).toEqual(["A sensitive breach: 8 people"]);
-  expect((await titlesOf(org, named))[0]).toMatch(/^Secret: \d people$/);
+  expect(await titlesOf(org, named)).toEqual(["Secret: 8 people"]);
   await setOptions(org, named, { ...defaults, sensitive: "discreet" }, administrator);
-  expect((await titlesOf(org, named))[0]).toMatch(/^A sensitive breach: \d people$/);
+  expect(await titlesOf(org, named)).toEqual(["A sensitive breach: 8 people"]);
 });

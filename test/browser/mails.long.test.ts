@@ -182,7 +182,7 @@ describe("what people get", () => {
       { messages: 1, events: found },
     );
     await step(`PayrollPro is new: ${people} people`, scanFor(inFirst(people, () => ["PayrollPro"])), {
-      messages: 5,
+      messages: 1,
       events: people,
     });
     await step("One person in a sensitive breach", scanFor({ [addressOf(7)]: ["Private Clinic"] }), {

@@ -146,23 +146,19 @@ describe("a mail in the systems that take mail", () => {
   });
 
   test("fits into it as a summary of many people, with long titles and websites too", () => {
-    const summaryOf = (title: string, websites: readonly string[] = []) =>
-      noticeOf(
-        {
-          kind: "found",
-          breaches: Array.from({ length: 80 }, (_, index) => ({
-            ...breachWith({ title, dataClasses }, index + 1),
-            stealerLogDomains: [...websites],
-            people: 212,
-            named: Array.from({ length: 10 }, (_, person) => `first.lastname-${person}@acme.example`),
-          })),
-          discreetPeople: 0,
-          people: 1_090,
-          totals: { findings: 9_000, people: 1_090 },
-          scanId: 7,
-        },
+    const summaryOf = (title: string, websites: readonly string[] = []) => {
+      const breaches = Array.from({ length: 80 }, (_, index) => ({
+        ...breachWith({ title, dataClasses }, index + 1),
+        stealerLogDomains: [...websites],
+        people: 212,
+        named: Array.from({ length: 10 }, (_, person) => `first.lastname-${person}@acme.example`),
+      }));
+      const inAll = { worst: breaches[0], others: 79, findings: 9_000, people: 1_090 };
+      return noticeOf(
+        { kind: "found", breaches, persons: [], discreetPeople: 0, people: 1_090, inAll, scanId: 7 },
         context,
       );
+    };
     expect(bytesOf(summaryOf("Example Payroll (invented)"))).toBeLessThan(maximumOfTeams / 2);
     const websites = Array.from({ length: 50 }, (_, index) => `a-website-with-a-long-name-${index}.example`);
     expect(bytesOf(summaryOf("A very long title ".repeat(60), websites))).toBeLessThan(maximumOfTeams);

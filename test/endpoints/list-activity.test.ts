@@ -7,7 +7,6 @@ import { start } from "../../shared/scanning/start.ts";
 import type { Entry as Logged } from "../dashboard/activity.ts";
 import { type SignedIn, signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
-import { createChannel } from "../service/alert-channels.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
@@ -121,7 +120,6 @@ describe("200: the actor", () => {
   test("of a scan that could not be queued: who asked for it, then the service", async () => {
     const { id: org, domainId, api } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
-    const channel = await createChannel(api, { channel: "webhook", config: { url } });
     vi.stubEnv("SCAN_PLANS_QUEUE_URL", `${process.env.DELIVERIES_QUEUE_URL}-that-is-not-there`);
     await expect(start(org, "manual", administrator)).rejects.toMatchObject({ refusal: "scanNotQueued" });
     vi.unstubAllEnvs();
@@ -134,9 +132,9 @@ describe("200: the actor", () => {
       total: 1,
       scans: [{ status: "failed", errorMessage: entries[0]?.summary, findingsItemized: false }],
     });
-    expect(await admin("delivery list", { org, channel })).toMatchObject({
-      deliveries: [{ type: "scan_error", status: "pending" }],
-    });
+    expect(await table.query({ pk: keys.outbox(org, "").pk })).toMatchObject([
+      { type: "problem", error: entries[0]?.summary, dueAt: expect.any(String) },
+    ]);
     // The scan lock is free.
     expect((await api.post("/scans")).status).toBe(201);
   });

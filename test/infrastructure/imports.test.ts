@@ -34,11 +34,12 @@ const rooms = [
   "contract",
   "aws",
   "lists",
+  "outbox",
   "access",
   "monitoring",
   "findings",
-  "alerting",
   "scanning",
+  "alerting",
   "operations",
 ];
 

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { invocation, logger, startQueues, takeMessages } from "../../bench/in-process.ts";
 import { sweep } from "../../functions/sweep/handler.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
+import { work } from "../../shared/alerting/outbox/work.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import type { Message, QueueName } from "../../shared/contract/messages.ts";
@@ -110,14 +111,33 @@ export const runPlans = async (): Promise<void> => {
   for (const message of await takeMessages("scan-plans")) await plan(message, invocation());
 };
 
-/** Checks the chunks of all messages that are in the queue. */
+/** Checks the chunks of all messages that are in the queue, and makes the deliveries of what they find. */
 export const runChecks = async (): Promise<void> => {
   for (const message of await takeMessages("scan-checks")) await check(message, invocation());
+  await runOutbox();
 };
 
-/** Makes the look-ups of all messages in the queue, each by a worker that has this many seconds left. */
+/** Makes the look-ups of all messages in the queue, each by a worker that has this many seconds left, and the deliveries. */
 export const runLookUps = async (seconds?: number): Promise<void> => {
   for (const message of await takeMessages("scan-lookups")) await lookUp(message, invocation(seconds));
+  await runOutbox();
+};
+
+/** As deployed. */
+export const outboxSettings = { firstMessageSeconds: 120 };
+
+/** The same for one organization, whose message may be lost. */
+export const runOutboxOf = (org: number): Promise<void> =>
+  work({ organizationId: org }, invocation(), outboxSettings);
+
+/** Makes deliveries of what happened, for all messages that are in the queue. */
+export const runOutbox = async (): Promise<void> => {
+  for (
+    let messages = await takeMessages("outbox");
+    messages.length > 0;
+    messages = await takeMessages("outbox")
+  )
+    for (const message of messages) await work(message, invocation(), outboxSettings);
 };
 
 /** Sweeps with the intervals of a deployed stack. */
@@ -183,8 +203,10 @@ export const readScan = async (org: number, scanId: number) => {
 };
 
 /** Ends a scan whatever is left of it. */
-export const endEarly = (org: number, scanId: number): Promise<void> =>
-  withTimeOf(300_000, () => end(org, scanId, { reason: "for a test", logger }));
+export const endEarly = async (org: number, scanId: number): Promise<void> => {
+  await withTimeOf(300_000, () => end(org, scanId, { reason: "for a test", logger }));
+  await runOutbox();
+};
 
 /** How many findings are listed as found by a scan. */
 export const foundBy = async (org: number, scanId: number): Promise<number> =>

@@ -147,7 +147,7 @@ test("a table that refuses is told with where the permissions are", async () => 
     AWS_ACCESS_KEY_ID: "ada",
     AWS_SECRET_ACCESS_KEY: "test",
   };
-  const names = ["TableName", "DeliveriesQueueUrl", "AcknowledgementsQueueUrl"];
+  const names = ["TableName", "OutboxQueueUrl", "DeliveriesQueueUrl", "AcknowledgementsQueueUrl"];
   const outputs = Object.fromEntries([...names, "ChannelKeyParameter"].map((name) => [name, name]));
   const port = await startServer(200, JSON.stringify({ outputs, environment }));
   expect(await run(["org", "list", "--port", port])).toMatchObject({

@@ -30,7 +30,7 @@ const destinations: Record<Kind, { type: "text" | "url"; hint: string; placehold
 };
 
 const groupings = [
-  { value: "scan", label: "At most five messages for a scan" },
+  { value: "scan", label: "At most two messages for a scan" },
   { value: "address", label: "One message for each address" },
   { value: "day", label: "Every day at 07:00 UTC" },
   { value: "week", label: "Every Monday at 07:00 UTC" },

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
-import { deliveries, type Raised, raise } from "../deliveries/delivery.ts";
+import { problemFound } from "../../outbox/outbox.ts";
 import { type Channel, type ChannelForm, describe, type Flags, wants } from "./channel.ts";
 
 /** A channel as it was and as it will be, and all others of the organization. */
@@ -68,10 +68,7 @@ export const isOtherDestination = (before: ChannelForm, after: ChannelForm): boo
  * channel with alerts of new breaches that goes. The transaction is refused if another channel, because of which this one is not the
  * last, has changed.
  */
-export const raiseNotice = async (
-  org: number,
-  { before, after, isMoved, others }: ChannelChange,
-): Promise<{ writes: Write[]; messages: Raised["messages"] }> => {
+export const noticeOf = (org: number, { before, after, isMoved, others }: ChannelChange): Write[] => {
   const isLeaving = wants(before, "breach") && (after === undefined || !wants(after, "breach"));
   const remaining = isLeaving ? others.find((channel) => wants(channel, "breach")) : undefined;
   const sentences = [
@@ -81,18 +78,16 @@ export const raiseNotice = async (
       : []),
   ];
   const error = [...sentences, "The activity log says who did it."].join(" ");
-  const { writes, messages } = await raise(
-    org,
-    others,
-    sentences.length === 0 ? [] : [{ type: "scan_error", error }],
-  );
-  return {
-    writes: [
-      ...(remaining === undefined ? [] : [stillGetsBreaches(org, remaining)]),
-      ...deliveries.writes(org, writes),
-    ],
-    messages,
-  };
+  return [
+    ...(remaining === undefined ? [] : [stillGetsBreaches(org, remaining)]),
+    ...(sentences.length === 0 ? [] : problemOf(org, others, error)),
+  ];
+};
+
+/** A problem of a channel, of which these others are told as they are now: whoever changes one may change them next. */
+export const problemOf = (org: number, others: readonly Channel[], error: string): Write[] => {
+  const to = others.filter((channel) => wants(channel, "scan_error")).map(({ id }) => id);
+  return to.length === 0 ? [] : [problemFound(org, { error, to })];
 };
 
 const stillGetsBreaches = (org: number, { id }: Channel): Write => ({

@@ -154,7 +154,7 @@ export const alertOptions = z
     grouping: z.enum(groupings).check(
       z.meta({
         description:
-          "`scan`: at most five messages about new breaches from one scan; `address`: one for each e-mail; `day`, `week`: gathered until 07:00 UTC, on Mondays. Webhooks: `address` only",
+          "`scan`: at most two messages about new breaches from one scan; `address`: one for each e-mail; `day`, `week`: gathered until 07:00 UTC, on Mondays. Webhooks: `address` only",
       }),
     ),
     sensitive: z.enum(["discreet", "named"]).check(

@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { EventType } from "../senders/envelope.ts";
-import type { AlertConfig, AlertOptions, ChannelKind, channelConfig, Grouping } from "./channel-schema.ts";
+import type { AlertConfig, AlertOptions, ChannelKind, channelConfig } from "./channel-schema.ts";
 
 export type Flags = {
   isEnabled: boolean;
@@ -35,8 +35,6 @@ export type Channel = Flags &
     lastDeliveredAt?: string;
     /** When the other channels were last told that it fails, ISO 8601. */
     failureToldAt?: string;
-    /** The grouping that stays in force until this scan ends, although it was changed meanwhile (options.ts). */
-    pinned?: { scanId: number; grouping: Grouping };
   } & StoredForm;
 
 /** Whether a channel is enabled and notified of events of this type. */
@@ -60,10 +58,6 @@ export const optionsOf = (channel: Channel): AlertOptions => {
   } = channel;
   return { name, minSeverity, grouping, sensitive, tellOwners };
 };
-
-/** How a channel is told of the new breaches of a scan. */
-export const groupingIn = (channel: Channel, scanId: number): Grouping =>
-  channel.pinned?.scanId === scanId ? channel.pinned.grouping : optionsOf(channel).grouping;
 
 export const get = (org: number, id: number): Promise<Channel | undefined> =>
   table.get(keys.channel(org, id));

@@ -11,14 +11,13 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
 import { drawId } from "../../lists/blocks.ts";
-import type { Raised } from "../deliveries/delivery.ts";
+import { wake } from "../../outbox/outbox.ts";
 import { parseDestination, resolveDestination } from "../senders/destination.ts";
 import { isUrlPreview, urlPreview } from "../senders/envelope.ts";
-import { destinationOf, flagChanges, formChanges, isOtherDestination, raiseNotice } from "./change-notice.ts";
+import { destinationOf, flagChanges, formChanges, isOtherDestination, noticeOf } from "./change-notice.ts";
 import type { Channel, ChannelForm, Flags, StoredForm } from "./channel.ts";
 import * as channels from "./channel.ts";
 import { type alertConfigPatch, channelConfig } from "./channel-schema.ts";
-import { pinGrouping } from "./options.ts";
 import { open, seal } from "./seal.ts";
 
 const maximumChannels = 20;
@@ -77,8 +76,7 @@ export type ChannelPatch = z.output<typeof alertConfigPatch>;
 
 /**
  * Changes a channel. `config` is merged field by field; a change of the kind needs the full config of the new
- * kind. A patch that changes nothing succeeds without an entry in the activity log. Gives the messages of the
- * alerts to the other channels. Refuses `channelNotFound` and `invalidInput`.
+ * kind. A patch that changes nothing succeeds without an entry in the activity log. Refuses `channelNotFound` and `invalidInput`.
  */
 export const change = (
   org: number,
@@ -86,7 +84,7 @@ export const change = (
   patch: ChannelPatch,
   actor: Actor,
   count: Count,
-): Promise<Raised["messages"]> =>
+): Promise<void> =>
   withOptimisticRetry(async () => {
     const all = await channels.list(org);
     const row = all.find((channel) => channel.id === id);
@@ -99,30 +97,28 @@ export const change = (
     const { channel: _, config: __, ...named } = patch;
     const flags = changedFlags(row, named);
     const isReconfigured = !isDeepStrictEqual(after, before);
-    if (!isReconfigured && Object.keys(flags).length === 0) return [];
+    if (!isReconfigured && Object.keys(flags).length === 0) return;
     const slot = await activity.slot(org);
     const stored = after && isReconfigured ? await seal(org, id, after) : undefined;
     const changed = { ...row, ...flags, ...stored } as Channel;
     const others = all.filter((channel) => channel !== row);
     const hasMoved = before !== undefined && after !== undefined && isOtherDestination(before, after);
-    const pin = row.channel === changed.channel ? undefined : await pinGrouping(org, row);
-    const told = await raiseNotice(org, { before: row, after: changed, isMoved: hasMoved, others });
+    const notice = noticeOf(org, { before: row, after: changed, isMoved: hasMoved, others });
     const changes = [...(before && after ? formChanges(before, after) : []), ...flagChanges(row, changed)];
     await table.transact([
       {
         update: keys.channel(org, id),
-        ...changeOf(row, { ...flags, ...pin?.set, lastChange: slot.id }, stored, hasMoved),
+        ...changeOf(row, { ...flags, lastChange: slot.id }, stored, hasMoved),
         if: asRead({ lastChange: row.lastChange }),
       },
-      ...(pin?.checks ?? []),
       ...activity.writes(org, slot, {
         action: "alert_config.updated",
         summary: `Changed ${channels.describe(changed)}: ${changes.join(", ")}`,
         actor,
       }),
-      ...told.writes,
+      ...notice,
     ]);
-    return told.messages;
+    if (notice.length > 0) await wake(org);
   });
 
 /**

@@ -3,12 +3,12 @@
  * channels that want scan errors are told, once until then and at most once a day, when something was due for a day in which nothing arrived, or
  * a delivery is given up.
  */
-import * as queue from "../../aws/queue/queue.ts";
 import { allOf, asRead, exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { secondsAfter } from "../../contract/alert-timing.ts";
-import { deliveries, raise } from "../deliveries/delivery.ts";
+import { wake } from "../../outbox/outbox.ts";
+import { problemOf } from "./change-notice.ts";
 import { type Channel, describe, list } from "./channel.ts";
 
 /** If some deliveries of a channel arrive and some are given up, the others are told again after this time at the earliest. */
@@ -36,9 +36,7 @@ export const noteFailing = async (
   const tells = isLasting && !isTold;
   if (!tells && failingSince !== undefined) return;
   const others = tells ? (await list(org)).filter((other) => other.id !== id) : [];
-  const { writes, messages } = await raise(org, others, [
-    { type: "scan_error", error: inWords(channel, failure) },
-  ]);
+  const notice = problemOf(org, others, inWords(channel, failure));
   // A failed condition means that another attempt has told the others, or that the channel was removed.
   const { written } = await table.attempt(
     table.transact([
@@ -48,11 +46,10 @@ export const noteFailing = async (
         ...(tells && { set: { failureToldAt: at } }),
         if: allOf(exists, asRead({ failureToldAt })),
       },
-      ...deliveries.writes(org, writes),
+      ...notice,
     ]),
   );
-  // If SQS does not take the messages, the re-dispatch sends them.
-  if (written) await queue.sendPossible("delivery-retries", messages);
+  if (written && notice.length > 0) await wake(org);
 };
 
 const inWords = (channel: Channel, { failure, isOperators, isPartial }: Failure): string => {

@@ -5,23 +5,22 @@ import { dueShard, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import type { Raised } from "../deliveries/delivery.ts";
-import { raiseNotice } from "./change-notice.ts";
+import { wake } from "../../outbox/outbox.ts";
+import { noticeOf } from "./change-notice.ts";
 import * as channels from "./channel.ts";
 
 /**
  * Removes a channel and leaves a row that makes the sweep delete its delivery history (history.ts), which nobody can read any more. A
- * delivery that is created concurrently is deleted by its worker, which finds no channel. Gives the messages
- * of the alerts to the other channels. Refuses `channelNotFound`.
+ * delivery that is created concurrently is deleted by its worker, which finds no channel. Refuses `channelNotFound`.
  */
-export const remove = (org: number, id: number, actor: Actor): Promise<Raised["messages"]> =>
+export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
   withOptimisticRetry(async () => {
     const all = await channels.list(org);
     const before = all.find((channel) => channel.id === id);
     if (before === undefined) throw new Refusal("channelNotFound");
     const slot = await activity.slot(org);
     const others = all.filter((channel) => channel !== before);
-    const told = await raiseNotice(org, { before, after: undefined, isMoved: false, others });
+    const notice = noticeOf(org, { before, after: undefined, isMoved: false, others });
     await table.transact([
       {
         delete: keys.channel(org, id),
@@ -40,7 +39,7 @@ export const remove = (org: number, id: number, actor: Actor): Promise<Raised["m
         summary: `Deleted ${channels.describe(before)}`,
         actor,
       }),
-      ...told.writes,
+      ...notice,
     ]);
-    return told.messages;
+    if (notice.length > 0) await wake(org);
   });

@@ -7,11 +7,11 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { channelNotOpened } from "../../contract/log-lines.ts";
 import type { Message } from "../../contract/messages.ts";
+import * as outbox from "../../outbox/outbox.ts";
 import { type Channel, type ChannelForm, list } from "../channels/channel.ts";
 import { ChannelKeyUnavailable } from "../channels/channel-key.ts";
 import * as failing from "../channels/failing.ts";
 import { ChannelNotOpened, open } from "../channels/seal.ts";
-import { singleOut } from "../gathering/singles.ts";
 import { leastTold, ownersChannel } from "../owners/owner.ts";
 import { planMail } from "../recipients/mail-plan.ts";
 import { fingerprint } from "../recipients/recipient.ts";
@@ -19,7 +19,8 @@ import { type Content, readContent } from "../senders/content.ts";
 import type { AttemptResult } from "../senders/outbound.ts";
 import { type Receiver, send } from "../senders/send.ts";
 import { headlineOf } from "../senders/title.ts";
-import { type Delivery, deliveries } from "./delivery.ts";
+import { backToOutbox } from "./back-to-outbox.ts";
+import { type Delivery, deliveries, type Gathered } from "./delivery.ts";
 import { attemptsLeft, nextAfterFailure, nextAfterThrottling } from "./retries.ts";
 import * as transitions from "./transitions.ts";
 
@@ -125,8 +126,7 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (row.event.type === "gathered") {
     // What is gathered becomes an event when it is sent.
     if (row.lastAttemptAt === null && !channel.notifyOnNewBreach) return discard(attempt);
-    const singled = await singleOut(org, row, row.event, channel);
-    if (singled !== undefined) return tellSingles(attempt, singled);
+    if (channel.channel === "webhook") return tellAsEvents(attempt, row.event);
   }
   // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
   const [content, form] = await Promise.all([readContent(org, row, channel, least), openForm(attempt)]);
@@ -152,15 +152,13 @@ const discard = async ({ org, row, log }: Attempt): Promise<undefined> => {
   log(reason);
 };
 
-/** Enqueues the single deliveries, and again the gathered one if it has anything left. If SQS does not take them, the re-dispatch sends them. */
-const tellSingles = async (
-  { org, message, log }: Attempt,
-  { messages, isOver }: NonNullable<Awaited<ReturnType<typeof singleOut>>>,
-): Promise<undefined> => {
-  const all = [...messages, ...(isOver ? [] : [{ message, group: String(org) }])];
-  // The queue to which this function may send, whichever it is.
-  await queue.sendPossible("delivery-retries", all);
-  log("told one by one");
+/** A channel that has become a webhook gets what it had gathered as events: the outbox takes it back. */
+const tellAsEvents = async ({ org, row, channel, log }: Attempt, event: Gathered): Promise<undefined> => {
+  const { writes, after } = await backToOutbox(org, row, event, channel.id);
+  // What is left has its turn when the delivery is due.
+  await transitions.replace(org, row, writes, after === undefined ? undefined : { ...event, after });
+  await outbox.wake(org);
+  log("told as events");
 };
 
 /** The channel's form. Undefined: it does not open now, and the delivery waits until it does. */

@@ -1,5 +1,5 @@
 /**
- * Deliveries: one row per event and channel, written in the transaction that records the event. Every
+ * Deliveries: one row per event and channel, written in the transaction that takes the event off the outbox. Every
  * delivery ends as delivered or given up, because the row says when its next step is due (`dueAt`); a message
  * only wakes a worker. transitions.ts holds all later changes.
  */
@@ -16,6 +16,7 @@ import * as counts from "../../monitoring/counts/counts.ts";
 import { type Channel, wants } from "../channels/channel.ts";
 import type { EventType } from "../senders/envelope.ts";
 import type { DeliveryStatus } from "./delivery-schema.ts";
+import type { Share } from "./share.ts";
 
 /** `scanId`: the scan in which it happened, if it was in one. */
 export type AlertEvent = { scanId?: number } & Happening;
@@ -36,14 +37,15 @@ type Happening =
     }
   | { type: "scan_error"; error: string };
 
-/** New breaches of the delivery's `scans`, less the findings that were told already (alerting/gathering). */
+/** New breaches of the delivery's `scans`. */
 export type Gathered = {
   type: "gathered";
-  told: number[];
-  /** Findings with ids up to this one were told already too. */
-  toldTo?: number;
-  /** How many messages the channel may still get of the scan: it gets single ones if they are enough. */
-  room?: number;
+  /** Only these findings, while the scan still runs. */
+  only?: Share;
+  /** All but these, which the first message of the scan has told. */
+  without?: Share;
+  /** All behind this finding: the channel has become a webhook, and gets the others as events. */
+  after?: number;
   baseline?: { scannedCount: number };
 };
 
@@ -111,9 +113,6 @@ export const deliveries = countedList<{ channelId: number }, DeliveryRow>("DELIV
 
 export type Delivery = NonNullable<Awaited<ReturnType<typeof deliveries.get>>>;
 
-/** An event names at most this many breaches of an address; more become further events. */
-export const breachesPerEvent = 75;
-
 /** What an open delivery waits for, be it another attempt. Null: it is over, or its next attempt is under way. */
 export const waitsForOf = (
   { status, dueAt, lease, waits }: Pick<Delivery, "status" | "dueAt" | "lease" | "waits">,
@@ -152,10 +151,7 @@ export const countNotDelivered = (
 /** The writes that create deliveries, and the messages to send once the transaction has succeeded. */
 export type Raised = { writes: MemberWrite[]; messages: (Sending & { message: Message<"deliveries"> })[] };
 
-/**
- * Reserves ids for so many deliveries. Who raises many of them in several transactions reserves all at once:
- * their ids then fill blocks of their own, whose directory rows other workers leave alone.
- */
+/** Reserves ids for so many deliveries. */
 export const reserveIds = (org: number, count: number): Promise<Reserved[]> =>
   reserve(org, "DELIVERY", count);
 

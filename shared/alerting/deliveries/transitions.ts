@@ -8,7 +8,7 @@
  * | `finish`        | attempted by the caller         | delivered; or retrying, due; or not delivered   | deliver    |
  * | `postpone`      | waiting, as read                | waiting, due later                              | deliver    |
  * | `giveUp`        | waiting, as read                | not delivered                                   | deliver    |
- * | `replace`       | waiting, as read                | deleted or telling less, beside new deliveries  | deliver    |
+ * | `replace`       | waiting, as read                | deleted, or telling less                        | deliver    |
  * | `takeDue`       | due, as read                    | due when a message would count as lost          | redispatch |
  * | `scheduleAgain` | in any state but attempted      | pending or retrying, due                        | by-hand    |
  *
@@ -17,11 +17,17 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { allOf, asRead, type Change, type Condition, condition } from "../../aws/table/condition.ts";
+import {
+  allOf,
+  asRead,
+  type Change,
+  type Condition,
+  condition,
+  type Write,
+} from "../../aws/table/condition.ts";
 import { dueShard, type Key } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { attemptLeaseSeconds, lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
-import type { MemberWrite } from "../../lists/member-writes.ts";
 import {
   type AlertEvent,
   countNotDelivered,
@@ -170,15 +176,14 @@ export const giveUp = async (org: number, delivery: Delivery, failureReason: str
 };
 
 /**
- * Writes other deliveries in place of this one, which is deleted, or keeps only the event `left`. Without `others` it deletes the delivery.
- * Returns false when the delivery has changed since it was read.
+ * Deletes a delivery, or keeps only the event `left`, and writes `others` in its place. Writes nothing when it has changed since it was read.
  */
 export const replace = async (
   org: number,
   delivery: Delivery,
-  others: readonly MemberWrite[] = [],
+  others: readonly Write[] = [],
   left?: AlertEvent,
-): Promise<boolean> => {
+): Promise<void> => {
   const { id, attempts, event } = delivery;
   const from = deliveries.groupOf(delivery);
   const isAsRead = allOf(isWaiting(attempts, new Date()), asRead({ event }));
@@ -186,8 +191,7 @@ export const replace = async (
     left === undefined
       ? deliveries.delete(org, id, from, isAsRead)
       : deliveries.change(org, id, { from, set: { event: left }, if: isAsRead });
-  const { written } = await table.attempt(table.transact(deliveries.writes(org, [...others, own])));
-  return written;
+  await table.attempt(table.transact([...deliveries.writes(org, [own]), ...others]));
 };
 
 /** Takes a due delivery for a message that the caller sends. Undefined when there is nothing to send. */

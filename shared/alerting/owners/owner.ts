@@ -5,7 +5,6 @@
 import { levelOf } from "../../monitoring/hibp/severity.ts";
 import * as channels from "../channels/channel.ts";
 import type { OwnerEvent } from "../deliveries/delivery.ts";
-import type { Found } from "../gathering/early.ts";
 
 /** The channel of all messages to owners. */
 export const ownersChannel: channels.Channel = {
@@ -36,16 +35,15 @@ export const leastTold = (all: readonly channels.Channel[]): number | undefined 
   return levels.length === 0 ? undefined : Math.min(...levels);
 };
 
-/** A message about an e-mail's findings of this level or worse, worst first. Undefined: there is none that its owner may be told of by mail. */
-export const eventFor = ({ emailId, breaches }: Found, least: number): OwnerEvent | undefined => {
-  const told = breaches
-    .filter(({ level, isSensitive }) => level >= least && !isSensitive)
-    .sort((one, other) => other.level - one.level);
-  if (told.length === 0) return undefined;
-  const findingIds = told.map(({ findingId }) => findingId);
+/** A message about an e-mail's findings, worst first. */
+export const eventFor = (
+  emailId: number,
+  breaches: readonly { breachId: number; findingId: number; level: number }[],
+): OwnerEvent => {
+  const told = breaches.toSorted((one, other) => other.level - one.level);
   return {
     type: "owner",
     breachIds: told.map(({ breachId }) => breachId),
-    email: { id: emailId, findingIds },
+    email: { id: emailId, findingIds: told.map(({ findingId }) => findingId) },
   };
 };

@@ -1,6 +1,6 @@
-import type { Logger } from "@aws-lambda-powertools/logger";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
+import * as queue from "../../aws/queue/queue.ts";
 import { inTransactions } from "../../aws/table/budget.ts";
 import { asRead, type Write } from "../../aws/table/condition.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
@@ -10,9 +10,9 @@ import { type FindingRecord, findings } from "../../findings/record.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
+import { breachesPerEvent } from "../../outbox/outbox.ts";
 import * as channels from "../channels/channel.ts";
 import {
-  breachesPerEvent,
   type Delivery,
   deliveries,
   type OwnerEvent,
@@ -20,7 +20,6 @@ import {
   raiseFor,
   reserveIds,
 } from "../deliveries/delivery.ts";
-import { enqueueAlerts } from "../deliveries/enqueue.ts";
 import { consentsOf } from "../recipients/recipient.ts";
 import { eventFor, leastTold, ownersChannel } from "./owner.ts";
 
@@ -31,12 +30,7 @@ const againAfterMilliseconds = 24 * 3600_000;
 type Telling = { byHand?: true; logOf?: (people: number, isLogged: boolean) => Write[] };
 
 /** Has owners told by hand, and gives how many. Refuses `findingNotFound` before anybody is told. */
-export const tellByHand = async (
-  org: number,
-  ids: readonly number[],
-  actor: Actor,
-  logger: Logger,
-): Promise<number> => {
+export const tellByHand = async (org: number, ids: readonly number[], actor: Actor): Promise<number> => {
   if ((await findings.getMany(org, ids)).includes(undefined)) throw new Refusal("findingNotFound");
   const slot = await activity.slot(org);
   const { people, messages } = await tell(org, ids, {
@@ -48,7 +42,8 @@ export const tellByHand = async (
         actor,
       }),
   });
-  await enqueueAlerts(org, messages, logger);
+  // The re-dispatch sends what SQS does not take.
+  await queue.sendPossible("deliveries", messages);
   return people;
 };
 
@@ -131,8 +126,8 @@ const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[];
       return grade === undefined || grade.isSensitive ? [] : [{ findingId: id, breachId, ...grade }];
     });
     isAll &&= breaches.length <= breachesPerEvent;
-    const event = eventFor({ emailId: email.id, breaches: breaches.slice(0, breachesPerEvent) }, 0);
-    if (event === undefined) return [];
+    if (breaches.length === 0) return [];
+    const event = eventFor(email.id, breaches.slice(0, breachesPerEvent));
     return [{ email, event, rows: ofEmail.filter(({ id }) => event.email.findingIds.includes(id)) }];
   });
   return { due, isAll };

@@ -2,7 +2,7 @@
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent, Delivery } from "../deliveries/delivery.ts";
 import { type OwnerReport, type PersonReport, readOwner, readPerson } from "./person.ts";
-import { readGathered, readRisen, type Summary } from "./summary.ts";
+import { noBreaches, readGathered, readRisen, type Summary } from "./summary.ts";
 
 export type ScanReport = {
   kind: "scan";
@@ -18,14 +18,14 @@ export const readContent = async (
   channel: Channel,
   leastOfOwner?: number,
 ): Promise<Content | undefined> => {
-  const { event, scans = new Set() } = delivery;
+  const { event } = delivery;
   const isDiscreet = optionsOf(channel).sensitive === "discreet";
   const isWebhook = channel.channel === "webhook";
   switch (event.type) {
     case "owner":
       return readOwner(org, delivery, event, leastOfOwner);
     case "gathered":
-      return isWebhook ? undefined : readGathered(org, event, scans, channel);
+      return isWebhook ? undefined : readGathered(org, delivery, channel);
     case "risen":
       return isWebhook ? undefined : readRisen(event, isDiscreet);
     case "breach":
@@ -43,13 +43,11 @@ const forChannel = (
   const open = person.breaches.filter(({ isSensitive }) => !(isDiscreet && isSensitive));
   if (open.length === person.breaches.length) return person;
   if (isWebhook) return open.length === 0 ? undefined : { ...person, breaches: open };
-  // A channel that gathers gets this only if the breach became sensitive, or the channel discreet, after the delivery was created.
+  // A channel that is told of scans gets this only if the breach became sensitive, or the channel discreet, after the delivery was created.
   return {
     kind: "found",
-    breaches: [],
+    ...noBreaches,
     discreetPeople: 1,
-    people: 0,
-    totals: { findings: 0, people: 0 },
     scanId: undefined,
   };
 };

@@ -1,14 +1,19 @@
-/** What a message says that is about more than one person, or that may name none. */
+/** What a message says that is about a whole scan, or that may name nobody. */
 import { findings } from "../../findings/record.ts";
 import type { Breach } from "../../monitoring/hibp/breach.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { levelOf, severityAt } from "../../monitoring/hibp/severity.ts";
 import { type Severity, severities } from "../../monitoring/hibp/severity-schema.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
-import type { AlertEvent, Gathered } from "../deliveries/delivery.ts";
-import { foundIn } from "../gathering/found.ts";
+import type { AlertEvent, Delivery, Gathered } from "../deliveries/delivery.ts";
+import { isTold } from "../deliveries/share.ts";
+import { type FoundRow, foundIn } from "./found.ts";
+import { type PersonReport, readPerson } from "./person.ts";
 
-/** A message names at most this many people, those of the worst breaches. */
+/** A message about more people groups them by breach. */
+const fewPeople = 5;
+
+/** Such a message names at most this many people, those of the worst breaches. */
 const maximumNamed = 10;
 
 /** As many as a finding keeps. */
@@ -22,20 +27,27 @@ export type SummaryBreach = Breach & {
   named: string[];
 };
 
+/** What the headline says. `worst`: the worst breach; `others`: how many more there are. */
+export type InAll = { worst: Breach | undefined; others: number; findings: number; people: number };
+
 /** `found`: new breaches; `baseline`: what the first scan found; `risen`: a breach is worse than it was thought. */
 export type Summary = {
   kind: "found" | "baseline" | "risen";
   /** Worst first. Sensitive ones only where the channel may name them. */
   breaches: SummaryBreach[];
+  /** Up to five people with their breaches, who are all of this message. */
+  persons: PersonReport[];
   /** People in sensitive breaches that the channel must not name. */
   discreetPeople: number;
   /** In `breaches`. No number counts both these people and those of `discreetPeople`: its difference to others would say who they are. */
   people: number;
   /** There are so many findings that people were counted in some of them only: there are at least as many. */
   isPart?: boolean;
-  /** Of all that the scans found for the channel, also what other messages told, without `discreetPeople`. */
-  totals: { findings: number; people: number };
-  /** Of `totals.findings`. */
+  /** Of all that the scans found for the channel, also what the message before told, without `discreetPeople`. */
+  inAll: InAll;
+  /** The scan still runs; or a message before has told a part of what it found. */
+  stage?: "first" | "last";
+  /** Of `inAll.findings`. */
   bySeverity?: Record<Severity, number>;
   /** Of a baseline: how many addresses were checked. */
   scannedCount?: number;
@@ -45,81 +57,64 @@ export type Summary = {
   scanId: number | undefined;
 };
 
+export const noBreaches = {
+  breaches: [],
+  persons: [],
+  people: 0,
+  inAll: { worst: undefined, others: 0, findings: 0, people: 0 },
+} satisfies Partial<Summary>;
+
+/** Undefined: nothing is left to tell. A single person gets a message of their own. */
 export const readGathered = async (
   org: number,
-  { told, toldTo = 0, baseline }: Gathered,
-  scans: ReadonlySet<number>,
+  { event, scans = new Set() }: Delivery,
   channel: Channel,
-): Promise<Summary | undefined> => {
+): Promise<Summary | PersonReport | undefined> => {
+  if (event.type !== "gathered") return undefined;
   const { minSeverity, sensitive } = optionsOf(channel);
-  const least = levelOf(minSeverity);
-  const alreadyTold = new Set(told);
-  const byBreach = new Map<number, BreachFound>();
-  const { bySeverity, isWhole, rows } = await foundIn(org, scans);
-  for await (const some of rows()) {
-    for (const row of some) {
-      const level = findings.groupOf(row).severity;
-      if (level < least) continue;
-      const ofBreach = byBreach.get(row.breachId) ?? {
-        level,
-        findings: 0,
-        everybody: new Set(),
-        people: new Set(),
-        first: [],
-        websites: new Set(),
-      };
-      byBreach.set(row.breachId, ofBreach);
-      ofBreach.findings++;
-      ofBreach.everybody.add(row.emailId);
-      if (row.id <= toldTo || alreadyTold.has(row.id)) continue;
-      ofBreach.people.add(row.emailId);
-      if (ofBreach.first.length < maximumNamed) ofBreach.first.push(row.email);
-      for (const website of row.stealerLogDomains ?? [])
-        if (ofBreach.websites.size < maximumWebsites) ofBreach.websites.add(website);
-    }
-  }
-  const details = await breachDetails.details(byBreach.keys());
-  const { open = [], discreet = [] } = Object.groupBy(byBreach, ([breachId]) =>
+  const found = await readFound(org, scans, event, levelOf(minSeverity));
+  const details = await breachDetails.details(found.byBreach.keys());
+  const { open = [], discreet = [] } = Object.groupBy(found.byBreach.values(), ({ breachId }) =>
     sensitive === "discreet" && details.get(breachId)?.isSensitive ? "discreet" : "open",
   );
-  const worstFirst = open
-    .filter(([, { people }]) => people.size > 0)
-    .sort(([, one], [, other]) => other.level - one.level || other.people.size - one.people.size);
-  const discreetPeople = peopleOf(discreet, "people");
-  if (worstFirst.length === 0 && discreetPeople === 0) return undefined;
-  for (const severity of severities) if (levelOf(severity) < least) bySeverity[severity] = 0;
-  for (const [, { level, findings }] of discreet) bySeverity[severityAt(level)] -= findings;
-  const named = new Set<string>();
-  const breaches = worstFirst.flatMap(([breachId, { level, people, first, websites }]) => {
-    const breach = details.get(breachId);
-    if (breach === undefined) return [];
-    const shown = first.filter((email) => {
-      // Readers would take whom it names for the people of the sensitive breach.
-      if (named.size < maximumNamed && discreetPeople === 0) named.add(email);
-      return named.has(email);
-    });
-    const severity = severityAt(level);
-    return [{ ...breach, severity, people: people.size, named: shown, stealerLogDomains: [...websites] }];
-  });
+  for (const { level, findings } of discreet) found.bySeverity[severityAt(level)] -= findings;
+  const worstFirst = open.toSorted(
+    (one, other) => other.level - one.level || other.everybody.size - one.everybody.size,
+  );
+  const discreetPeople = peopleIn(discreet.map(({ people }) => people));
+  const people = peopleIn(open.map((each) => each.people));
+  if (people + discreetPeople === 0) return undefined;
+  // Other messages about the scan may name the people: neither the link nor a thread leads to them.
+  const scanId = scans.size === 1 && discreetPeople === 0 ? [...scans][0] : undefined;
+  const isFew = found.isWhole && discreetPeople === 0 && people <= fewPeople && event.baseline === undefined;
+  const persons = isFew ? await readPersons(org, scanId, found.few) : [];
+  const [person] = persons;
+  if (person !== undefined && persons.length === 1 && event.without === undefined) return person;
+  const [worst] = worstFirst;
   return {
-    kind: baseline === undefined ? "found" : "baseline",
-    breaches,
+    kind: event.baseline === undefined ? "found" : "baseline",
+    breaches: toldOf(worstFirst, details, discreetPeople > 0),
+    persons,
     discreetPeople,
-    people: peopleOf(worstFirst, "people"),
-    isPart: !isWhole,
-    totals: {
-      findings: Object.values(bySeverity).reduce((sum, count) => sum + count),
-      people: peopleOf(open, "everybody"),
+    people,
+    isPart: !found.isWhole,
+    inAll: {
+      worst: worst && withSeverity(details.get(worst.breachId), worst.level),
+      others: worstFirst.length - 1,
+      findings: Object.values(found.bySeverity).reduce((sum, count) => sum + count),
+      people: peopleIn(open.map(({ everybody }) => everybody)),
     },
-    bySeverity,
-    ...baseline,
-    // Other messages about the scan may name the people: neither the link nor a thread leads to them.
-    scanId: scans.size === 1 && discreetPeople === 0 ? [...scans][0] : undefined,
+    ...(event.only && { stage: "first" as const }),
+    ...(event.without && { stage: "last" as const }),
+    bySeverity: found.bySeverity,
+    ...event.baseline,
+    scanId,
   };
 };
 
 /** What was found of a breach. Ids of e-mails: `everybody`, and the `people` whom this message tells of; `first`: addresses of the first of these. */
 type BreachFound = {
+  breachId: number;
   level: number;
   findings: number;
   everybody: Set<number>;
@@ -128,8 +123,103 @@ type BreachFound = {
   websites: Set<string>;
 };
 
-const peopleOf = (found: readonly [number, BreachFound][], which: "everybody" | "people"): number =>
-  new Set(found.flatMap(([, each]) => [...each[which]])).size;
+/** `few`: the findings that are told of the first people, one more than a message names each. */
+type FoundOfScans = {
+  byBreach: Map<number, BreachFound>;
+  bySeverity: Record<Severity, number>;
+  isWhole: boolean;
+  few: FoundRow[];
+};
+
+const readFound = async (
+  org: number,
+  scans: ReadonlySet<number>,
+  event: Gathered,
+  least: number,
+): Promise<FoundOfScans> => {
+  const { bySeverity, isWhole, rows } = await foundIn(org, scans);
+  const found: FoundOfScans = { byBreach: new Map(), bySeverity: { ...bySeverity }, isWhole, few: [] };
+  const people = new Set<number>();
+  for await (const some of rows()) {
+    for (const row of some) {
+      const level = findings.groupOf(row).severity;
+      const isOfEvent = isTold(event, row);
+      if (level < least) continue;
+      // What the scan has found since belongs to its last message.
+      if (event.only !== undefined && !isOfEvent) {
+        found.bySeverity[severityAt(level)]--;
+        continue;
+      }
+      const ofBreach = found.byBreach.get(row.breachId) ?? newBreach(row.breachId, level);
+      found.byBreach.set(row.breachId, ofBreach);
+      ofBreach.findings++;
+      ofBreach.everybody.add(row.emailId);
+      if (!isOfEvent) continue;
+      ofBreach.people.add(row.emailId);
+      if (ofBreach.first.length < maximumNamed) ofBreach.first.push(row.email);
+      for (const website of row.stealerLogDomains ?? [])
+        if (ofBreach.websites.size < maximumWebsites) ofBreach.websites.add(website);
+      if (people.size <= fewPeople) people.add(row.emailId);
+      if (people.has(row.emailId)) found.few.push(row);
+    }
+  }
+  for (const severity of severities) if (levelOf(severity) < least) found.bySeverity[severity] = 0;
+  return found;
+};
+
+const newBreach = (breachId: number, level: number): BreachFound => ({
+  breachId,
+  level,
+  findings: 0,
+  everybody: new Set(),
+  people: new Set(),
+  first: [],
+  websites: new Set(),
+});
+
+const peopleIn = (sets: readonly Set<number>[]): number => new Set(sets.flatMap((each) => [...each])).size;
+
+const withSeverity = (breach: Breach | undefined, level: number): Breach | undefined =>
+  breach && { ...breach, severity: severityAt(level) };
+
+/** The breaches that a message tells of. Without names where readers would take these for the people of a sensitive breach. */
+const toldOf = (
+  worstFirst: readonly BreachFound[],
+  details: ReadonlyMap<number, Breach>,
+  isNameless: boolean,
+): SummaryBreach[] => {
+  const names = new Set<string>();
+  return worstFirst.flatMap(({ breachId, level, people, first, websites }) => {
+    const breach = withSeverity(details.get(breachId), level);
+    if (breach === undefined || people.size === 0) return [];
+    const named = first.filter((email) => {
+      if (names.size < maximumNamed && !isNameless) names.add(email);
+      return names.has(email);
+    });
+    return [{ ...breach, people: people.size, named, stealerLogDomains: [...websites] }];
+  });
+};
+
+/** Those of an e-mail in one report, the worst first. */
+const readPersons = async (
+  org: number,
+  scanId: number | undefined,
+  rows: readonly FoundRow[],
+): Promise<PersonReport[]> => {
+  const persons = await Promise.all(
+    [...Map.groupBy(rows, ({ emailId }) => emailId)].map(([id, ofEmail]) => {
+      const breachIds = ofEmail.map(({ breachId }) => breachId);
+      const email = { id, findingIds: ofEmail.map((row) => row.id) };
+      return readPerson(
+        org,
+        { breachIds, email, ...(scanId !== undefined && { scanId }) },
+        { forPeople: true },
+      );
+    }),
+  );
+  const worstOf = ({ breaches: [worst] }: PersonReport): number => (worst ? levelOf(worst.severity) : 0);
+  return persons.toSorted((one, other) => worstOf(other) - worstOf(one));
+};
 
 export const readRisen = async (
   { breachId, people, reopened }: Extract<AlertEvent, { type: "risen" }>,
@@ -142,9 +232,10 @@ export const readRisen = async (
   return {
     kind: "risen",
     breaches: isNamed ? [{ ...breach, people, named: [], stealerLogDomains: [] }] : [],
+    persons: [],
     discreetPeople: people - named,
     people: named,
-    totals: { findings: named, people: named },
+    inAll: { worst: isNamed ? breach : undefined, others: 0, findings: named, people: named },
     reopened,
     scanId: undefined,
   };

@@ -10,12 +10,15 @@ type Told = Pick<DeliveryRow, "event" | "headline">;
 
 /** What a message about many people is about: who claims its attempt stores this, since only the findings say it. */
 export const headlineOf = (content: Content): Headline | undefined => {
-  if (content.kind === "scan" || content.kind === "person" || content.kind === "owner") return undefined;
-  const { breaches, discreetPeople, people, isPart = false } = content;
-  const [worst] = breaches;
-  const entries = breaches.length + (discreetPeople > 0 ? 1 : 0);
-  const concerned = worst === undefined ? discreetPeople : people;
-  return { ...(worst && { breachId: worst.id }), more: entries - 1, people: concerned, isPart };
+  if (content.kind === "scan" || content.kind === "owner") return undefined;
+  if (content.kind === "person") {
+    const [worst, ...others] = content.breaches;
+    return { ...(worst && { breachId: worst.id }), more: others.length, people: 1, isPart: false };
+  }
+  const { breaches, discreetPeople, inAll, isPart = false } = content;
+  const { worst, others, people } = inAll;
+  if (breaches.length === 0 || worst === undefined) return { more: 0, people: discreetPeople, isPart };
+  return { breachId: worst.id, more: others + (discreetPeople > 0 ? 1 : 0), people, isPart };
 };
 
 /**

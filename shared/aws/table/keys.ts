@@ -120,11 +120,8 @@ export const keys = {
     pk: `ORG#${org}#CHUNK#${scan}`,
     sk: `${batch}#${chunk}`,
   }),
-  /** What an alert channel was told of a scan. In the partition of the scan's chunks. */
-  told: (org: number, scan: number, channel: number): Key => ({
-    pk: `ORG#${org}#CHUNK#${scan}`,
-    sk: `TOLD#${padded(channel)}`,
-  }),
+  /** What happened that alerting has not dealt with yet (outbox/outbox.ts). */
+  outbox: (org: number, name: string): Key => ({ pk: `ORG#${org}#OUTBOX`, sk: name }),
   /** The delivery that an alert channel gathers new breaches in, for a day or a week. */
   gathering: (org: number, channel: number): Key => ({
     pk: `ORG#${org}`,
@@ -208,6 +205,7 @@ export type DueKind =
   | "SCAN"
   | "SCAN-REQUEST"
   | "DELIVERY"
+  | "OUTBOX"
   | "REMOVAL"
   | "CHANNEL-REMOVAL"
   | "DELETION"
@@ -218,6 +216,7 @@ const dueShards: Record<DueKind, number> = {
   SCAN: 4,
   "SCAN-REQUEST": 4,
   DELIVERY: 4,
+  OUTBOX: 4,
   "DOMAIN-PROOF": 4,
   "SIGN-IN-MAIL": 4,
   // Too rare to make an index partition hot.

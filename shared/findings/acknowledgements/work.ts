@@ -7,6 +7,7 @@ import * as table from "../../aws/table/table.ts";
 import { acknowledgementRenewalSeconds } from "../../contract/acknowledgement-timing.ts";
 import type { Message } from "../../contract/messages.ts";
 import * as notes from "../../lists/notes.ts";
+import { severityRisen, wake as wakeOutbox } from "../../outbox/outbox.ts";
 import { firstBatch, writeBatch } from "./batch.ts";
 import { readerOf } from "./candidates.ts";
 import { end, toldNameOf } from "./end.ts";
@@ -33,7 +34,6 @@ const maximumChanges = 20;
 export const work = async (
   { organizationId: org, acknowledgementId: id }: Message<"acknowledgements">,
   { logger, remainingSeconds }: Invocation,
-  tellRisen: TellRisen = async () => [],
 ): Promise<void> => {
   const [row, organization] = await Promise.all([
     table.get<AcknowledgementRow>(keys.acknowledgement(org, id)),
@@ -49,32 +49,22 @@ export const work = async (
   if (outcome === "stopped") {
     await queue.send("acknowledgements", { organizationId: org, acknowledgementId: id });
   } else if (outcome === "done") {
-    const notice = await noticeOf(org, row, last, tellRisen);
+    const notice = noticeOf(org, row, last);
     if (!(await end(org, row, last, "completed", logger, notice))) return;
+    if (notice.length > 0) await wakeOutbox(org);
     if (row.follows !== undefined && (await follow(org, row.follows.breachId))) return;
     // The findings that are left in a group are rare now.
     await notes.renew(org, ["FINDING"], hasTime, logger);
   }
 };
 
-/** Gives the writes that tell people of a breach whose severity has risen (alerting/gathering/risen.ts). */
-export type TellRisen = (
-  org: number,
-  risen: { breachId: number; from: number; level: number; people: number; reopened: number },
-) => Promise<Write[]>;
-
 /** People are told once, also when findings that the index did not name yet follow with a later request. */
-const noticeOf = async (
-  org: number,
-  row: AcknowledgementRow,
-  lock: AcknowledgementLock,
-  tellRisen: TellRisen,
-): Promise<Write[]> => {
+const noticeOf = (org: number, row: AcknowledgementRow, lock: AcknowledgementLock): Write[] => {
   const { follows, matching } = row;
   if (follows === undefined) return [];
   const { breachId, level, from } = follows;
   if (from >= level || lock[toldNameOf(follows)] === level) return [];
-  return tellRisen(org, { breachId, from, level, people: matching, reopened: lock.acknowledged });
+  return [severityRisen(org, { breachId, from, level, people: matching, reopened: lock.acknowledged })];
 };
 
 /** "stopped": the time is up; "overtaken": another worker has gone on, or the request has ended. `lock`: as it was last written. */

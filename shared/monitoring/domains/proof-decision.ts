@@ -1,5 +1,4 @@
 /** What a look-up of a domain's DNS record means for the domain, and for another organization's domain of the same name. */
-import type { Logger } from "@aws-lambda-powertools/logger";
 import * as activity from "../../access/activity/activity.ts";
 import { type Actor, service } from "../../access/activity/actor.ts";
 import * as organizations from "../../access/organizations/organization.ts";
@@ -7,20 +6,11 @@ import { asRead, type Change, condition, type Write } from "../../aws/table/cond
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { problemFound, wake } from "../../outbox/outbox.ts";
 import * as domains from "./domain.ts";
 import type { Domain } from "./domain-row.ts";
 import { noteDomain } from "./own-checks.ts";
 import { claim, isClaimOf, isProof, type ProvenDomain, provenDomain, release } from "./proof-record.ts";
-
-/**
- * Prepares a message to the people of an organization: `writes` belong into the transaction of what happened, and `send` comes after it.
- * It is a parameter because alerting imports domains, so domains cannot import alerting.
- */
-export type Tell = (
-  org: number,
-  message: string,
-  logger: Logger,
-) => Promise<{ writes: Write[]; send: () => Promise<void> }>;
 
 /** The result of a DNS look-up: the values, its time, and who asked. */
 export type LookUp = {
@@ -32,8 +22,6 @@ export type LookUp = {
   actor: Actor;
   /** How long the record of a verified domain may be missing; undefined: that is not for this look-up to decide. */
   lossSeconds?: number;
-  tell: Tell;
-  logger: Logger;
 };
 
 /**
@@ -136,9 +124,9 @@ const verify = async (
       summary: `Verified the domain ${domain.name} by its DNS record`,
       actor: lookUp.actor,
     }),
-    ...(loss?.writes ?? []),
+    ...(loss ?? []),
   ]);
-  await loss?.send();
+  if (holder !== undefined) await wake(holder.org);
   return true;
 };
 
@@ -148,45 +136,39 @@ const unverify = async (
   proven: ProvenDomain | undefined,
   lookUp: LookUp,
 ): Promise<boolean> => {
-  const { writes, send } = await lossOf({ org, domain }, lookUp, {
+  const writes = await lossOf({ org, domain }, lookUp, {
     summary: `Unverified the domain ${domain.name}: its DNS record has been missing for three days`,
     alert: `The domain ${domain.name} is no longer verified, so its addresses are not scanned: its DNS record has been missing for three days.`,
     set: noted(domain, lookUp),
   });
   await table.transact([...writes, ...release(org, domain, proven)]);
-  await send();
+  await wake(org);
   return false;
 };
 
 /** The writes with which a proved domain loses its verification: the domain, the log entry and the alerts. */
 const lossOf = async (
   { org, domain }: OfOrganization,
-  { at, tell, logger }: LookUp,
+  { at }: LookUp,
   { summary, alert, set }: { summary: string; alert: string; set?: Change["set"] },
-): ReturnType<Tell> => {
+): Promise<Write[]> => {
   // Before the domain's check can become older than those of its e-mails (own-checks.ts).
   await noteDomain(org, domain.id);
-  const [slot, told] = await Promise.all([activity.slot(org), tell(org, alert, logger)]);
-  return {
-    writes: [
-      {
-        update: keys.domain(org, domain.id),
-        set: {
-          lookedUpAt: at,
-          ...set,
-          verified: false,
-          verifiedAt: null,
-          planState: "failed" satisfies domains.PlanState,
-        },
-        remove: ["verifiedBy", "missingSince"],
-        if: condition("#verified = :verified AND #verifiedBy = :record", {
-          verified: true,
-          record: "record",
-        }),
+  const slot = await activity.slot(org);
+  return [
+    {
+      update: keys.domain(org, domain.id),
+      set: {
+        lookedUpAt: at,
+        ...set,
+        verified: false,
+        verifiedAt: null,
+        planState: "failed" satisfies domains.PlanState,
       },
-      ...activity.writes(org, slot, { action: "domain.unverified", summary, actor: service }),
-      ...told.writes,
-    ],
-    send: told.send,
-  };
+      remove: ["verifiedBy", "missingSince"],
+      if: condition("#verified = :verified AND #verifiedBy = :record", { verified: true, record: "record" }),
+    },
+    ...activity.writes(org, slot, { action: "domain.unverified", summary, actor: service }),
+    problemFound(org, { error: alert }),
+  ];
 };

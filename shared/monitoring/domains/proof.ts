@@ -9,7 +9,7 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as domains from "./domain.ts";
-import { decide, type Tell } from "./proof-decision.ts";
+import { decide } from "./proof-decision.ts";
 import { isProof, mistakenNames, recordOf } from "./proof-record.ts";
 
 /** Bounds of what a reply shows of other people's records. */
@@ -72,13 +72,13 @@ const mistakenName = async (domain: domains.Domain): Promise<string | undefined>
 export const check = async (
   org: number,
   id: number,
-  { actor, tell, logger }: { actor: Actor; tell: Tell; logger: Logger },
+  actor: Actor,
 ): Promise<{ isVerified: boolean; found: string[]; foundAt?: string }> => {
   const domain = await domains.get(org, id);
   if (domain === undefined) throw new Refusal("domainNotFound");
   const values = await lookUpRecord(recordOf(domain).name);
   const at = new Date().toISOString();
-  const isVerified = await withOptimisticRetry(() => decide(org, id, { values, at, actor, tell, logger }));
+  const isVerified = await withOptimisticRetry(() => decide(org, id, { values, at, actor }));
   const foundAt = isVerified ? undefined : await mistakenName(domain);
   return {
     isVerified,
@@ -99,7 +99,7 @@ const retriesPerDay = 24;
 export const recheck = async (
   key: Key,
   { daySeconds, lossSeconds }: ProofIntervals,
-  { tell, logger }: { tell: Tell; logger: Logger },
+  logger: Logger,
 ): Promise<void> => {
   const org = organizationOf(key);
   // A function that may not write domains could make another row due that names a domain.
@@ -109,7 +109,7 @@ export const recheck = async (
   if (owner === undefined || owner.deleting === true || domain === undefined) return;
   try {
     const values = await lookUpRecord(recordOf(domain).name);
-    const lookUp = { values, at: new Date().toISOString(), lossSeconds, actor: service, tell, logger };
+    const lookUp = { values, at: new Date().toISOString(), lossSeconds, actor: service };
     await withOptimisticRetry(() => decide(org, domain.id, lookUp));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -44,7 +44,7 @@ export const compareSeats = async (org: number): Promise<Problem[]> => {
   return compare({ kind: "seats", id: org }, { key, row, holds: { active } });
 };
 
-/** Removals of e-mails and channels, and a scan that is to be started, must be due. */
+/** Removals of e-mails and channels, a scan that is to be started, and what is to be told, must be due. */
 export const compareWork = async (org: number): Promise<Problem[]> => {
   type Row = Key & { dueAt?: string };
   const mustBeDue = (kind: string, due: DueKind, id: number, row: Row): Problem[] =>
@@ -52,9 +52,13 @@ export const compareWork = async (org: number): Promise<Problem[]> => {
   const ofEmails = await table.query<Row>({ pk: keys.removal(org, 0).pk });
   const ofChannels = await table.query<Row>({ pk: keys.channelRemoval(org, 0).pk });
   const request = await table.get<Row>(keys.scanRequest(org));
+  const outbox = await table.query<Row & { type: string }>({ pk: keys.outbox(org, "").pk });
+  // Findings that were recorded wait for a message or the end of their scan.
+  const toTell = outbox.filter(({ type }) => ["ended", "risen", "problem"].includes(type));
   return [
     ...ofEmails.flatMap((row) => mustBeDue("removal", "REMOVAL", Number(row.sk), row)),
     ...ofChannels.flatMap((row) => mustBeDue("channel removal", "CHANNEL-REMOVAL", Number(row.sk), row)),
+    ...toTell.flatMap((row) => mustBeDue("what is to be told", "OUTBOX", org, row)),
     ...(request === undefined ? [] : mustBeDue("scan request", "SCAN-REQUEST", org, request)),
   ];
 };

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Actor } from "../../../shared/access/activity/actor.ts";
 import * as log from "../../../shared/access/activity/log.ts";
 import { deliveries } from "../../../shared/alerting/deliveries/delivery.ts";
-import { tell } from "../../../shared/alerting/deliveries/tell.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import { withTimeOf } from "../../../shared/aws/table/patience.ts";
 import * as table from "../../../shared/aws/table/table.ts";
@@ -14,7 +13,7 @@ import { provenDomain, recordOf } from "../../../shared/monitoring/domains/proof
 import * as deletion from "../../../shared/operations/deletion.ts";
 import { createChannel } from "../../alerting/channels.ts";
 import { type Answer, type NameServer, startNameServer } from "../../alerting/name-server.ts";
-import { createOrganization, logger, sweepNow, useWorkers } from "../../scanning/in-process-workers.ts";
+import { createOrganization, runOutbox, sweepNow, useWorkers } from "../../scanning/in-process-workers.ts";
 
 useWorkers();
 
@@ -54,7 +53,7 @@ const publish = (...of: Added[]) => {
   );
 };
 const unpublish = () => records.delete(`_breach-monitor.${name}`);
-const checkNow = ({ org, domain }: Added) => check(org, domain.id, { actor: ada, tell, logger });
+const checkNow = ({ org, domain }: Added) => check(org, domain.id, ada);
 const read = async ({ org, domain }: Added) => (await domains.get(org, domain.id)) as domains.Domain;
 const actions = async ({ org }: Added) =>
   (await log.list(org, { limit: 50, offset: 0 }, new Date())).activity.map(({ action, actor }) => [
@@ -157,6 +156,7 @@ describe("a name that two organizations want", () => {
     expect(await read(first)).toMatchObject({ verified: false, verifiedAt: null, planState: "failed" });
     expect(await provenDomain(name)).toMatchObject({ organizationId: second.org });
     expect((await actions(first))[0]).toEqual(["domain.unverified", "system"]);
+    await runOutbox();
     const { items } = await deliveries.page(first.org, { limit: 10, offset: 0 });
     expect(items.map(({ event }) => event)).toEqual([
       { type: "scan_error", error: expect.stringContaining(`${name} is no longer verified`) },

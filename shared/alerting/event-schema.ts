@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { idField } from "../contract/page.ts";
 import { timestamp } from "../contract/text.ts";
 import { detailedFinding } from "../findings/finding-schema.ts";
-import { scan } from "./scan-schema.ts";
+import { scan } from "../scanning/scan-schema.ts";
 
 /** An event that webhook channels were told, as clients see it. */
 export const event = z

@@ -1,10 +1,11 @@
 /** What a webhook was told, read again by the id of its envelope, which is that of the delivery. */
-import * as channels from "../alerting/channels/channel.ts";
-import { deliveries, typeOf } from "../alerting/deliveries/delivery.ts";
+
 import { Refusal } from "../contract/errors.ts";
 import * as detailed from "../findings/detailed.ts";
+import * as scanList from "../scanning/scan-list.ts";
+import * as channels from "./channels/channel.ts";
+import { deliveries, typeOf } from "./deliveries/delivery.ts";
 import type { EventInFull } from "./event-schema.ts";
-import * as scanList from "./scan-list.ts";
 
 /** The event with its findings as they are now. Refuses `eventNotFound`, also once its channel is removed. */
 export const get = async (org: number, id: number, now: Date): Promise<EventInFull> => {

@@ -10,7 +10,7 @@ const attributes = ["id", "group", "emailId", "email", "breachId", "stealerLogDo
 export type FoundRow = Pick<FindingRecord, (typeof attributes)[number]>;
 
 /** `isWhole`: `rows` gives all findings, and not only those of the first blocks. */
-export type Found = {
+export type FoundInScans = {
   bySeverity: Record<Severity, number>;
   isWhole: boolean;
   /** In the order of their ids. */
@@ -18,14 +18,16 @@ export type Found = {
 };
 
 /** What scans have found. `rows`, from the block with the finding `from` on, costs the read units of the blocks that hold any. */
-export const foundIn = async (org: number, scanIds: ReadonlySet<number>, from = 1): Promise<Found> => {
+export const foundIn = async (org: number, scanIds: ReadonlySet<number>, from = 1): Promise<FoundInScans> => {
   const isOfScan = ({ scanId }: FindingGroup): boolean => scanId !== null && scanIds.has(scanId);
   const directory = await findings.directory(org);
   const blocks = findings.blocks(directory, isOfScan).filter((block) => block >= blockOf(from));
   const countOf = (severity: Severity): number =>
     findings.sum(directory, (group) => isOfScan(group) && group.severity === levelOf(severity));
   return {
-    bySeverity: Object.fromEntries(severities.map((each) => [each, countOf(each)])) as Found["bySeverity"],
+    bySeverity: Object.fromEntries(
+      severities.map((each) => [each, countOf(each)]),
+    ) as FoundInScans["bySeverity"],
     isWhole: blocks.length <= maximumBlocks,
     rows: async function* () {
       const read = blocks.slice(0, maximumBlocks);

@@ -1,17 +1,14 @@
-/** Which messages about new breaches a scan makes, and that each finding is in exactly one message of a channel. */
-import { describe, expect, onTestFinished, test } from "vitest";
+/** Which messages about new breaches a scan makes, and when. model.long.test.ts holds that each finding is in exactly one of them. */
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
-import * as channels from "../../shared/alerting/channels/channel.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
-import { setOptions } from "../../shared/alerting/channels/options.ts";
 import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
 import { deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
-import { endOfWindow } from "../../shared/alerting/gathering/gathered.ts";
+import { endOfWindow } from "../../shared/alerting/outbox/window.ts";
+import { wakeDue } from "../../shared/alerting/outbox/work.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
-import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { lookUpStepSeconds } from "../../shared/contract/scan-timing.ts";
 import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
 import { findings } from "../../shared/findings/record.ts";
 import { blockSize, reserve } from "../../shared/lists/blocks.ts";
@@ -20,17 +17,15 @@ import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import { severityAt } from "../../shared/monitoring/hibp/severity.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
-import { end } from "../../shared/scanning/end.ts";
 import { lookUp } from "../../shared/scanning/look-up.ts";
 import { addFindings } from "../findings/acknowledgements/findings.ts";
 import {
   createOrganization,
+  endEarly,
   invocation,
-  lookUpCount,
-  onTableRequest,
   readScan,
-  runChecks,
   runLookUps,
+  runOutbox,
   startAndPlan,
   takeMessages,
 } from "../scanning/in-process-workers.ts";
@@ -45,7 +40,7 @@ import {
   timesTold,
   useBreachedPeople,
 } from "./breached-people.ts";
-import { createChannel, defaults, raiseTo, webhook } from "./channels.ts";
+import { createChannel, raiseTo, webhook } from "./channels.ts";
 import { attempt, attemptOf, mails, sendAll, useMailServer } from "./mail-deliveries.ts";
 
 const { workers, scan, organizationOf } = useBreachedPeople();
@@ -74,68 +69,133 @@ const lookedUp = async (count: number, { first = false } = {}): Promise<number> 
   return org;
 };
 
-describe("one message for a scan", () => {
-  test("up to four people are told one by one while it runs", async () => {
+/** From now on it is so much later, until the end of the test. */
+const letSecondsPass = (seconds: number): void => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1_000 });
+};
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("a scan that ends within two minutes makes one message", () => {
+  test("that names up to five people, each with address and breaches", async () => {
     const org = await organizationOf(10);
     const channelId = await createChannel(org);
-    workers.breached[domain] = inBreaches(4, "Alpha", "Beta");
-    await startAndPlan(org);
-    // The scan's end would be after this: the messages are out once the findings are written.
-    const ending = onTableRequest('"HEAD#ACTIVITY"', "before", sendAll);
-    await runChecks();
-    expect(ending.happened).toBe(true);
-    expect(mails.subjects).toEqual(Array(4).fill(expect.stringMatching(/^Low: .+ of 1 person at Test$/)));
-    const addresses = mails.texts.map((text) => /user\d@acme\.example/.exec(text)?.[0]);
-    expect(addresses.toSorted()).toEqual([0, 1, 2, 3].map((index) => `user${index}@${domain}`));
+    await describeBreach("Omega", { title: "Omega", dataClasses: ["Passwords"] });
+    await scan(org, { ...inBreaches(4, "Omega"), 2: ["Omega", "Beta"], 9: ["Beta"] });
+    await sendAll();
+    expect(mails.subjects).toEqual([expect.stringMatching(/^Low: Omega and 1 more, 5 people at Test$/)]);
+    const [text = ""] = mails.texts;
+    expect(text).toContain("New in all: 6 findings of 5 people.");
+    for (const index of [0, 1, 2, 3, 9]) expect(text).toContain(`* user${index}@${domain}\n  `);
+    expect(text).toMatch(/\* user2@acme\.example\n {2}Omega · low\n {2}Exposed: Passwords\n {2}Beta · low\n/);
     await expectEachToldOnce(org, channelId);
   });
 
-  test("of addresses that are looked up one by one, the first are told after a step", async () => {
-    const org = await createOrganization({ [single]: 30 });
-    workers.accounts = {};
-    await startAndPlan(org);
-    await runLookUps();
+  test("about a single person, in the words for a person", async () => {
+    const org = await organizationOf(10);
     const channelId = await createChannel(org);
-    for (let index = 0; index < 30; index++) workers.accounts[`user${index}@${single}`] = ["Alpha"];
-    await startAndPlan(org);
-    // A worker that has time for one step.
-    await runLookUps(lookUpStepSeconds - 1);
+    await scan(org, { 3: ["Alpha", "Beta"] });
     await sendAll();
-    expect(mails.subjects).toHaveLength(4);
-    expect(lookUpCount(workers)).toBe(30 + 25);
-    await runLookUps();
-    await sendAll();
-    expect(mails.subjects).toHaveLength(5);
-    expect(mails.texts[4]).toContain("New in all, with those told before: 30 findings of 30 people.");
-    await expectEachToldOnce(org, channelId);
+    expect(mails.subjects).toEqual([expect.stringMatching(/ of 1 person at Test$/)]);
+    expect(mails.texts[0]).toContain(`Address: user3@${domain}`);
+    const [row] = await deliveriesOf(org, channelId);
+    expect(row?.headline).toMatchObject({ more: 1, people: 1 });
   });
 
-  test("the last of five messages groups all other people and says the totals", async () => {
+  test("that groups more people by breach, and says how many there are", async () => {
     const org = await organizationOf(30);
     const channelId = await createChannel(org, { sensitive: "named" });
-    await scan(org, {}); // so that ids of scans differ
-    const scanId = await scan(org, { ...inBreaches(25, "Alpha"), 29: ["Beta"], 28: ["Alpha", "Beta"] });
+    const scanId = await scan(org, { ...inBreaches(25, "Gamma"), 29: ["Delta"], 28: ["Gamma", "Delta"] });
     await sendAll();
-    expect(mails.subjects).toHaveLength(5);
-    const last = mails.texts.at(-1) ?? "";
-    expect(last).toContain("New in all, with those told before: 28 findings of 27 people.");
-    expect(last).toContain(`/findings?scanId=${scanId}`);
-    expect(last).toMatch(/Alpha · low · 2\d people/);
-    expect(new Set(last.match(/user\d+@acme\.example/g)).size).toBe(10);
+    expect(mails.subjects).toEqual(["Low: Gamma and 1 more, 27 people at Test"]);
+    const [text = ""] = mails.texts;
+    expect(text).toContain("New in all: 28 findings of 27 people.");
+    expect(text).toContain(`/findings?scanId=${scanId}`);
+    expect(text).toContain("Gamma · low · 26 people");
+    expect(new Set(text.match(/user\d+@acme\.example/g)).size).toBe(10);
     await expectEachToldOnce(org, channelId);
   });
+});
 
-  test("holds for workers that record at once", async () => {
-    const org = await lookedUp(8);
-    const channelId = await createChannel(org);
+describe("a scan that runs for longer makes two messages", () => {
+  /** Addresses that are looked up one by one: some are found now, and the others once the first message has gone out. */
+  const lookUpIn = async (org: number, some: number): Promise<() => Promise<void>> => {
     await startAndPlan(org);
     const messages = await takeMessages("scan-lookups");
-    expect(messages).toHaveLength(8);
-    await withTimeOf(300_000, () => Promise.all(messages.map((message) => lookUp(message, invocation()))));
-    expect(await deliveriesOf(org, channelId)).toHaveLength(5);
+    for (const message of messages.slice(0, some)) await lookUp(message, invocation());
+    await runOutbox();
+    return async () => {
+      for (const message of messages.slice(some)) await lookUp(message, invocation());
+      await runOutbox();
+      await sendAll();
+    };
+  };
+  const becomeDue = async (seconds: number): Promise<void> => {
+    letSecondsPass(seconds);
+    await wakeDue(invocation());
+    await runOutbox();
+    await sendAll();
+  };
+
+  test("the last with the totals, and what is new since", async () => {
+    const org = await lookedUp(9);
+    const channelId = await createChannel(org);
+    const goOn = await lookUpIn(org, 7);
+    await becomeDue(100);
+    expect(mails.subjects).toEqual([]);
+    await becomeDue(200);
+    expect(mails.subjects).toEqual(["Low: Alpha, data of 7 people at Test"]);
+    expect(mails.texts[0]).toContain("The scan still runs. New so far: 7 findings of 7 people.");
+    await goOn();
+    expect(mails.subjects[1]).toBe("Low: Alpha, data of 9 people at Test");
+    expect(mails.texts[1]).toContain(
+      "New since the message before: 2 people, listed here. The scan found in all: 9 findings of 9 people.",
+    );
+    expect(mails.texts[1]?.match(/\* user\d@/g)).toHaveLength(2);
+    expect(mails.subjects).toHaveLength(2);
     await expectEachToldOnce(org, channelId);
   });
 
+  test("but one where nothing is found after the first", async () => {
+    const org = await lookedUp(3);
+    workers.accounts[`user2@${single}`] = [];
+    const channelId = await createChannel(org);
+    const goOn = await lookUpIn(org, 2);
+    await becomeDue(200);
+    await goOn();
+    expect(mails.subjects).toEqual([expect.stringContaining("2 people at Test")]);
+    expect(await deliveriesOf(org, channelId)).toHaveLength(1);
+  });
+
+  test("the first without the sensitive breach, of which the last names nobody", async () => {
+    const org = await lookedUp(6);
+    await catalog.idsFor(["Secret"]);
+    await describeBreach("Secret", { isSensitive: true });
+    for (const index of [0, 1, 4]) workers.accounts[`user${index}@${single}`]?.push("Secret");
+    const channelId = await createChannel(org);
+    const goOn = await lookUpIn(org, 3);
+    await becomeDue(200);
+    await goOn();
+    expect(mails.texts[0]).not.toMatch(/ensitive/);
+    expect(mails.subjects[1]).toBe("Low: Alpha, data of 6 people, and a sensitive breach at Test");
+    expect(mails.texts[1]).toContain("A sensitive breach: 3 people");
+    expect(mails.texts[1]).not.toMatch(/user\d@|Secret/);
+    await expectEachToldOnce(org, channelId);
+  });
+
+  test("but none before the end of a first scan", async () => {
+    const org = await lookedUp(7, { first: true });
+    await createChannel(org);
+    const goOn = await lookUpIn(org, 5);
+    await becomeDue(200);
+    expect(mails.subjects).toEqual([]);
+    await goOn();
+    expect(mails.subjects).toEqual(["Low: the first scan found 7 people in data breaches at Test"]);
+  });
+});
+
+describe("a message", () => {
   test("about more findings than are read counts people as at least as many", async () => {
     const org = await createOrganization({ [domain]: 140 });
     const channelId = await createChannel(org);
@@ -151,7 +211,7 @@ describe("one message for a scan", () => {
         ids.filter((_, index) => index % blockSize === 0),
       );
     }
-    const event = { type: "gathered" as const, scanId, told: [] };
+    const event = { type: "gathered" as const, scanId };
     for (const message of await raiseTo(org, channelId, [event], new Set([scanId]))) await attempt(message);
     expect(mails.texts[0]).toContain("New in all: 140 findings of at least 128 people.");
     expect(mails.texts[0]).toContain("Alpha · high · at least 128 people");
@@ -166,23 +226,6 @@ describe("one message for a scan", () => {
     for (const id of [single, hook]) {
       expect(await deliveriesOf(org, id)).toHaveLength(9);
       await expectEachToldOnce(org, id);
-    }
-  });
-
-  test("another grouping, set while a scan runs, tells nothing twice and forgets nothing", async () => {
-    for (const [before, after] of [
-      ["scan", "address"],
-      ["address", "scan"],
-    ] as const) {
-      const org = await lookedUp(8);
-      const channelId = await createChannel(org, { grouping: before });
-      await startAndPlan(org);
-      const [first, ...rest] = await takeMessages("scan-lookups");
-      expect(rest.length).toBeGreaterThan(0);
-      if (first !== undefined) await lookUp(first, invocation());
-      await setOptions(org, channelId, { ...defaults, grouping: after }, administrator);
-      for (const message of rest) await lookUp(message, invocation());
-      await expectEachToldOnce(org, channelId);
     }
   });
 });
@@ -208,7 +251,7 @@ describe("the first scan", () => {
     await createChannel(org);
     const scanId = await startAndPlan(org);
     for (const message of (await takeMessages("scan-lookups")).slice(1)) await lookUp(message, invocation());
-    await end(org, scanId, invocation());
+    await endEarly(org, scanId);
     await sendAll();
     const { scannedEmails, failedEmails } = await readScan(org, scanId);
     expect(failedEmails).toBeGreaterThan(0);
@@ -234,14 +277,14 @@ describe("the first scan", () => {
     expect(mails.texts.join()).not.toContain("Mild");
   });
 
-  test("with up to five people makes a message for each, in all of 20 channels", async () => {
+  test("with up to five people names each, in all of 20 channels", async () => {
     const org = await organizationOf(20, { first: true });
     const all: number[] = [];
     for (let count = 0; count < 20; count++) all.push(await createChannel(org));
     await scan(org, inBreaches(5, "Alpha"));
-    for (const message of await takeMessages("deliveries")) await attempt(message);
-    expect(mails.subjects).toEqual([]);
-    expect(await eventsOf(org)).toEqual(all.flatMap((id) => Array(5).fill(`${id} breach`)).toSorted());
+    expect(await eventsOf(org)).toEqual(all.map((id) => `${id} gathered`).toSorted());
+    await sendAll();
+    expect(mails.texts.map((text) => text.match(/^\* user\d@/gm)?.length)).toEqual(Array(20).fill(5));
     for (const id of all.slice(-2)) await expectEachToldOnce(org, id);
   });
 });
@@ -262,10 +305,13 @@ describe("minSeverity", () => {
       (await findingsOf(org)).map((row) => [row.id, severityAt(findings.groupOf(row).severity)]),
     );
     for (const id of all) await expectEachToldOnce(org, id);
-    for (const id of some) {
-      const told = [...(await timesTold(org, id))].filter(([, times]) => times > 0);
-      expect(told.map(([finding]) => levels.get(finding))).toEqual(["high"]);
-    }
+    const told = [...(await timesTold(org, some[1] ?? 0))].filter(([, times]) => times > 0);
+    expect(told.map(([finding]) => levels.get(finding))).toEqual(["high"]);
+    await sendAll();
+    expect(mails.subjects.toSorted()).toEqual([
+      "High: Worse and 1 more, 2 people at Test",
+      "High: Worse, data of 1 person at Test",
+    ]);
   });
 });
 
@@ -290,7 +336,7 @@ describe("gathering for a day or a week", () => {
     if (first !== undefined) await lookUp(first, invocation());
     await table.update(keys.subscription(), { set: { notices: [{ id: "ends", text: "The plan ends." }] } });
     onTestFinished(() => table.update(keys.subscription(), { remove: ["notices"] }));
-    await end(org, scanId, invocation());
+    await endEarly(org, scanId);
     expect(await readScan(org, scanId)).toMatchObject({ status: "completed" });
     const told = ["gathered", "scan_complete", "scan_error", "scan_error"];
     expect(await eventsOf(org)).toEqual(all.flatMap((id) => told.map((type) => `${id} ${type}`)).toSorted());
@@ -320,12 +366,11 @@ describe("a channel that becomes a webhook", () => {
   const becomeWebhook = (org: number, id: number) =>
     configure.change(org, id, webhook, administrator, async () => {});
 
-  /** Makes the attempts of the webhook; those of single events stay open. */
+  /** The webhook's attempts take back what was gathered, and the outbox makes events of it. */
   const tell = async (org: number, channelId: number): Promise<void> => {
     for (const row of await deliveriesOf(org, channelId))
       if (row.event.type === "gathered") await attemptOf(org, row);
-    for (const message of await takeMessages("delivery-retries"))
-      if ((await deliveries.get(org, message.deliveryId))?.event.type === "gathered") await attempt(message);
+    await runOutbox();
   };
 
   test.each([
@@ -336,7 +381,6 @@ describe("a channel that becomes a webhook", () => {
     await catalog.idsFor(["Secret", "Alpha"]);
     await describeBreach("Secret", { isSensitive: true });
     const channelId = await createChannel(org, { grouping });
-    // More than a transaction takes, besides those that went out before.
     await scan(org, { ...inBreaches(55, "Alpha"), 50: ["Alpha", "Secret"] });
     await becomeWebhook(org, channelId);
     await tell(org, channelId);
@@ -345,59 +389,20 @@ describe("a channel that becomes a webhook", () => {
     expect(rows.map(({ event }) => event.type)).toEqual(Array(55).fill("breach"));
     await expectEachToldOnce(org, channelId);
   });
-
-  test("while a scan runs, grouped by week, gets its events", async () => {
-    const org = await lookedUp(8);
-    const channelId = await createChannel(org, { grouping: "week" });
-    await startAndPlan(org);
-    const [first, ...rest] = await takeMessages("scan-lookups");
-    expect(rest.length).toBeGreaterThan(0);
-    if (first !== undefined) await lookUp(first, invocation());
-    await becomeWebhook(org, channelId);
-    for (const message of rest) await lookUp(message, invocation());
-    await tell(org, channelId);
-    await tell(org, channelId);
-    const rows = await deliveriesOf(org, channelId);
-    expect(rows.map(({ event }) => event.type)).toEqual(Array(8).fill("breach"));
-    await expectEachToldOnce(org, channelId);
-  });
-
-  test("and a Slack channel again meanwhile is told the rest in one message", async () => {
-    const org = await organizationOf(60);
-    const channelId = await createChannel(org, { grouping: "week" });
-    const email = (await channels.get(org, channelId)) as channels.Channel;
-    await scan(org, inBreaches(60, "Alpha"));
-    await becomeWebhook(org, channelId);
-    const [row] = await deliveriesOf(org, channelId);
-    if (row === undefined) throw new Error("a delivery was expected");
-    await attemptOf(org, row);
-    await takeMessages("delivery-retries");
-    await table.put({ ...keys.channel(org, channelId), ...email });
-    await attemptOf(org, row);
-    expect(mails.subjects).toEqual(["Low: Alpha, data of 10 people at Test"]);
-    expect(await deliveriesOf(org, channelId)).toHaveLength(51);
-  });
 });
 
 test("what is gathered waits while the channel is disabled, and then goes out", async () => {
   const org = await organizationOf(20);
   const channelId = await createChannel(org);
-  workers.breached[domain] = inBreaches(12, "Alpha");
-  await startAndPlan(org);
-  // The findings are recorded and the scan has not ended.
-  onTableRequest('"HEAD#ACTIVITY"', "before", async () => {
-    await table.update(keys.channel(org, channelId), { set: { isEnabled: false } });
-  });
-  await runChecks();
+  await scan(org, inBreaches(12, "Alpha"));
+  await table.update(keys.channel(org, channelId), { set: { isEnabled: false } });
   await sendAll();
   expect(mails.received).toEqual([]);
   const waiting = await deliveriesOf(org, channelId);
-  expect(waiting.map((row) => waitsForOf(row, new Date())?.reason)).toEqual(
-    Array(5).fill("channel was disabled"),
-  );
+  expect(waiting.map((row) => waitsForOf(row, new Date())?.reason)).toEqual(["channel was disabled"]);
   await table.update(keys.channel(org, channelId), { set: { isEnabled: true } });
   for (const row of waiting) await attemptOf(org, row);
-  expect(mails.received).toHaveLength(5);
+  expect(mails.received).toHaveLength(1);
   await expectEachToldOnce(org, channelId);
 });
 
@@ -411,8 +416,8 @@ test.each(["day", "scan"] as const)(
     await configure.change(org, channelId, { notifyOnNewBreach: false }, administrator, async () => {});
     for (const row of before) if (row.event.type === "gathered") await attemptOf(org, row);
     expect(mails.received).toEqual([]);
-    const after = await deliveriesOf(org, channelId);
-    expect(after.map(({ event }) => event.type)).toEqual(before.slice(0, -1).map(() => "breach"));
+    expect(before).toHaveLength(1);
+    expect(await deliveriesOf(org, channelId)).toEqual([]);
   },
 );
 

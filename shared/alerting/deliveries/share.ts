@@ -1,0 +1,31 @@
+/** A part of the findings of a scan, such as the first of two messages tells: by ids, in few ranges because each worker reserves many at once. */
+
+type Range = readonly [first: number, last: number];
+
+/** Findings with ids in `ranges`, without those of the breaches in `apart`. */
+export type Share = { ranges: Range[]; apart: number[] };
+
+const isIn = ({ ranges, apart }: Share, { id, breachId }: { id: number; breachId: number }): boolean =>
+  !apart.includes(breachId) && ranges.some(([first, last]) => first <= id && id <= last);
+
+/** Whether a delivery tells a finding of its scans. */
+export const isTold = (
+  { only, without, after = 0 }: { only?: Share; without?: Share; after?: number },
+  finding: { id: number; breachId: number },
+): boolean =>
+  finding.id > after &&
+  (only === undefined || isIn(only, finding)) &&
+  (without === undefined || !isIn(without, finding));
+
+/** The ranges with these ids added. */
+export const widened = (ranges: readonly Range[], ids: Iterable<number>): Range[] => {
+  const sorted = [...ranges, ...[...ids].map((id): Range => [id, id])].sort(([one], [other]) => one - other);
+  const joined: Range[] = [];
+  for (const [first, last] of sorted) {
+    const before = joined.at(-1);
+    if (before !== undefined && first <= before[1] + 1)
+      joined[joined.length - 1] = [before[0], Math.max(before[1], last)];
+    else joined.push([first, last]);
+  }
+  return joined;
+};

@@ -1,0 +1,100 @@
+/** The end of a scan: the last message of each channel that is told of scans as a whole, and what became of the scan. */
+import * as queue from "../../aws/queue/queue.ts";
+import { exists, type Write } from "../../aws/table/condition.ts";
+import type { Key } from "../../aws/table/keys.ts";
+import { findings } from "../../findings/record.ts";
+import { type Ended, keyOfScan } from "../../outbox/outbox.ts";
+import { type Channel, list } from "../channels/channel.ts";
+import { type AlertEvent, raise, raiseFor, type Wanted } from "../deliveries/delivery.ts";
+import { leastTold } from "../owners/owner.ts";
+import { tell } from "../owners/tell.ts";
+import { type FoundRow, foundIn } from "../senders/found.ts";
+import { type Collecting, toldTo } from "./collecting.ts";
+import { settle } from "./settle.ts";
+import { joinWindow } from "./window.ts";
+
+/** A first scan that finds more people is summed up, and their owners are not told. */
+const fewPeople = 5;
+
+/** All findings of the scan were dealt with before. False: another worker has dealt with its end. */
+export const tellEnded = async (
+  org: number,
+  { pk, sk, ...ended }: Ended & Key,
+  collecting: Collecting | undefined,
+): Promise<boolean> => {
+  const { scanId, isFirst, isCompleted, scannedCount } = ended;
+  const all = await list(org);
+  const groupingOf = (channel: Channel) => collecting?.groupings[channel.id] ?? "address";
+  const gathering = all.filter((channel) => groupingOf(channel) !== "address");
+  const least = isFirst ? leastTold(all) : undefined;
+  const isAsked = ended.newBreachCount > 0 && (gathering.length > 0 || least !== undefined);
+  const found = isFirst && isAsked ? await firstFound(org, scanId) : undefined;
+  const isMany = found !== undefined && found.people > fewPeople;
+  const isBaseline = isMany && isCompleted;
+  // Of a scan that failed too, since the next does not find these findings again. In transactions of their own, which may be repeated.
+  if (least !== undefined && found !== undefined && !isMany) {
+    const { messages } = await tell(org, findingsFrom(least, found.rows));
+    await queue.sendPossible("deliveries", messages);
+  }
+  const wanted: Wanted[] = [];
+  const windows: Awaited<ReturnType<typeof joinWindow>>[] = [];
+  for (const channel of gathering) {
+    const grouping = groupingOf(channel);
+    const isToWait = !isBaseline && channel.channel !== "webhook";
+    if (isToWait && (grouping === "day" || grouping === "week")) {
+      windows.push(await joinWindow(org, channel, scanId, grouping));
+      continue;
+    }
+    const without = collecting && toldTo(collecting, channel);
+    const baseline = isBaseline ? { scannedCount } : undefined;
+    const event = {
+      type: "gathered" as const,
+      scanId,
+      ...(without && { without }),
+      ...(baseline && { baseline }),
+    };
+    wanted.push({ channel, event, scans: new Set([scanId]) });
+  }
+  // One after the other: two calls that reserve ids at once meet on one row.
+  const gathered = await raiseFor(org, wanted);
+  const raised = await raise(org, all, eventsOf(ended));
+  const off: Write[] = [
+    { delete: { pk, sk }, if: exists },
+    ...(collecting === undefined ? [] : [{ delete: keyOfScan(org, scanId, "collecting") }]),
+  ];
+  const writes = [...gathered.writes, ...windows.flatMap(({ members }) => members), ...raised.writes];
+  const messages = [...gathered.messages, ...raised.messages];
+  return settle(
+    org,
+    off,
+    { writes, messages },
+    windows.flatMap(({ others }) => others),
+  );
+};
+
+/** Who a scan found, up to the first block with which it is to be summed up. */
+const firstFound = async (org: number, scanId: number): Promise<{ people: number; rows: FoundRow[] }> => {
+  const rows: FoundRow[] = [];
+  const people = new Set<number>();
+  const found = await foundIn(org, new Set([scanId]));
+  for await (const some of found.rows()) {
+    rows.push(...some);
+    for (const { emailId } of some) people.add(emailId);
+    if (people.size > fewPeople) break;
+  }
+  return { people: people.size, rows };
+};
+
+const findingsFrom = (least: number, rows: readonly FoundRow[]): number[] =>
+  rows.filter((row) => findings.groupOf(row).severity >= least).map(({ id }) => id);
+
+/** One event says that the scan completed, one that something failed. */
+const eventsOf = (ended: Omit<Ended, "type">): AlertEvent[] => {
+  const { scanId, isCompleted, scannedCount, newBreachCount, failedCount, totalEmails, error } = ended;
+  return [
+    ...(isCompleted
+      ? [{ type: "scan_complete", scanId, scannedCount, newBreachCount, failedCount, totalEmails } as const]
+      : []),
+    ...(error === null ? [] : [{ type: "scan_error", scanId, error } as const]),
+  ];
+};

@@ -1,0 +1,125 @@
+/** Findings that a scan has recorded: webhooks and owners are told at once, the others of the scan as a whole. */
+import * as queue from "../../aws/queue/queue.ts";
+import { asRead, condition, exists, type Write } from "../../aws/table/condition.ts";
+import type { Key } from "../../aws/table/keys.ts";
+import { type FindingRecord, findings } from "../../findings/record.ts";
+import type { Found } from "../../outbox/outbox.ts";
+import { type Channel, list, optionsOf, wants } from "../channels/channel.ts";
+import { raiseFor } from "../deliveries/delivery.ts";
+import { leastTold } from "../owners/owner.ts";
+import { tell } from "../owners/tell.ts";
+import { apartFor, type Collecting, collected, writeOf } from "./collecting.ts";
+import { settle } from "./settle.ts";
+import { singlesFor } from "./singles.ts";
+
+/** `done`: the channels whose events are written. */
+export type FoundRow = Key & Found & { done?: Set<number> };
+
+/** Rows that are taken off at once where nobody is told of single addresses. */
+const rowsAtOnce = 90;
+
+/** Deliveries of one transaction, which leaves room for the rows of their lists and of the outbox. */
+const deliveriesAtOnce = 90;
+
+/** Deals with rows of one scan. False: another worker has. */
+export const tellFound = async (
+  org: number,
+  before: Collecting | undefined,
+  rows: readonly FoundRow[],
+  { firstMessageSeconds }: { firstMessageSeconds: number },
+): Promise<boolean> => {
+  const [first] = rows;
+  if (first === undefined) return true;
+  const all = await list(org);
+  const wanting = all.filter((channel) => wants(channel, "breach"));
+  const least = first.isFirst ? undefined : leastTold(all);
+  const groupingOf = (channel: Channel): string =>
+    before?.groupings[channel.id] ?? optionsOf(channel).grouping;
+  const singly = wanting.filter((channel) => groupingOf(channel) === "address");
+  const isAtOnce = singly.length > 0 || least !== undefined;
+  const taken = isAtOnce ? [first] : rows.slice(0, rowsAtOnce);
+  const after = collected(before, taken, wanting, firstMessageSeconds);
+  const collects = after === undefined ? [] : [writeOf(org, before, after)];
+  if (isAtOnce) {
+    const found = await foundIn(org, first);
+    if (least !== undefined) await tellOwners(org, found, least);
+    if (!(await tellSingly(org, first, found, singly, collects))) return false;
+  } else if (!(await settle(org, taken.map(takenOff), undefined, collects))) return false;
+  if (before?.firstMessageAt === undefined && after?.firstMessageAt !== undefined) {
+    // If SQS does not take it, the row is due soon after.
+    const delayed = { delaySeconds: Math.ceil(firstMessageSeconds), group: String(org) };
+    await queue.send("outbox", { organizationId: org }, delayed).catch(() => {});
+  }
+  return true;
+};
+
+/** Tells one channel of findings that it had gathered before it became a webhook. */
+export const tellAgain = async (org: number, row: FoundRow): Promise<boolean> => {
+  const channel = (await list(org)).find(({ id }) => id === row.to);
+  return tellSingly(org, row, await foundIn(org, row), channel === undefined ? [] : [channel]);
+};
+
+const foundIn = async (org: number, { findingIds }: FoundRow): Promise<FindingRecord[]> =>
+  (await findings.getMany(org, [...findingIds])).filter((row) => row !== undefined);
+
+const takenOff = ({ pk, sk }: Key): Write => ({ delete: { pk, sk }, if: exists });
+
+/** In transactions of its own, since a finding names the delivery that told its owner. Safe to repeat. */
+const tellOwners = async (org: number, found: readonly FindingRecord[], least: number): Promise<void> => {
+  const due = found.filter((row) => findings.groupOf(row).severity >= least);
+  const { messages } = await tell(
+    org,
+    due.map(({ id }) => id),
+  );
+  await queue.sendPossible("deliveries", messages);
+};
+
+/** Writes the events of a row, those of a channel in one transaction. The last one takes the row off. */
+const tellSingly = async (
+  org: number,
+  row: FoundRow,
+  found: readonly FindingRecord[],
+  channels: readonly Channel[],
+  others: readonly Write[] = [],
+): Promise<boolean> => {
+  const { done = new Set<number>(), pk, sk } = row;
+  const left = channels
+    .filter(({ id }) => !done.has(id))
+    .map((channel) => ({ channel, events: singlesFor(channel, row, found) }));
+  const some: typeof left = [];
+  for (let count = 0; left[0] !== undefined; some.push(...left.splice(0, 1))) {
+    count += left[0].events.length;
+    if (count > deliveriesAtOnce && some.length > 0) break;
+  }
+  const raised = await raiseFor(
+    org,
+    some.flatMap(({ channel, events }) => events.map((event) => ({ channel, event }))),
+  );
+  if (left.length === 0) return settle(org, [takenOff(row)], raised, others);
+  const told = new Set(some.map(({ channel }) => channel.id));
+  const noted: Write = { update: { pk, sk }, add: { done: told }, if: isAsRead(row) };
+  return settle(org, [noted], raised);
+};
+
+const isAsRead = ({ done }: FoundRow) =>
+  done === undefined ? condition("attribute_exists(#pk) AND attribute_not_exists(#done)") : asRead({ done });
+
+/** The first of at most two messages of a scan, which still runs. */
+export const tellFirst = async (org: number, before: Collecting): Promise<boolean> => {
+  const { scanId, groupings, firstMessageAt: _, ...rest } = before;
+  const due = (await list(org)).filter(
+    (channel) =>
+      groupings[channel.id] === "scan" && channel.channel !== "webhook" && wants(channel, "breach"),
+  );
+  const told = Object.fromEntries(due.map((channel) => [channel.id, apartFor(before, channel)]));
+  const after: Collecting = { ...rest, scanId, groupings, told, step: before.step + 1 };
+  const raised = await raiseFor(
+    org,
+    due.map((channel) => ({
+      channel,
+      event: { type: "gathered", scanId, only: { ranges: before.ranges, apart: told[channel.id] ?? [] } },
+      scans: new Set([scanId]),
+    })),
+  );
+  return settle(org, [writeOf(org, before, after)], raised);
+};

@@ -1,0 +1,47 @@
+/** What happens outside of scans: problems, and breaches that are worse than was known. */
+import { exists } from "../../aws/table/condition.ts";
+import type { Key } from "../../aws/table/keys.ts";
+import { levelOf } from "../../monitoring/hibp/severity.ts";
+import type { Problem, Risen } from "../../outbox/outbox.ts";
+import { type Channel, list, optionsOf, wants } from "../channels/channel.ts";
+import { type AlertEvent, raiseFor } from "../deliveries/delivery.ts";
+import { settle } from "./settle.ts";
+
+/** False: another worker has told it. */
+export const tellProblem = (org: number, row: Problem & Key): Promise<boolean> => {
+  const { error, scanId, to } = row;
+  const isTold = (channel: Channel): boolean =>
+    to === undefined ? wants(channel, "scan_error") : to.includes(channel.id);
+  const event = { type: "scan_error" as const, ...(scanId !== undefined && { scanId }), error };
+  return tellEach(org, row, event, isTold);
+};
+
+/** Webhooks are not told: their contract has no such event. False: another worker has told it. */
+export const tellRisen = (org: number, row: Risen & Key): Promise<boolean> => {
+  const { breachId, from, level, people, reopened } = row;
+  const isConcerned = (channel: Channel): boolean => {
+    const least = levelOf(optionsOf(channel).minSeverity);
+    // A high severity concerns every channel, another one those that were not told of the breach before.
+    return level >= least && (level >= levelOf("high") || from < least);
+  };
+  return tellEach(
+    org,
+    row,
+    { type: "risen", breachId, people, reopened },
+    (channel) => channel.channel !== "webhook" && wants(channel, "breach") && isConcerned(channel),
+  );
+};
+
+const tellEach = async (
+  org: number,
+  { pk, sk }: Key,
+  event: AlertEvent,
+  isTold: (channel: Channel) => boolean,
+): Promise<boolean> => {
+  const told = (await list(org)).filter(isTold);
+  const raised = await raiseFor(
+    org,
+    told.map((channel) => ({ channel, event })),
+  );
+  return settle(org, [{ delete: { pk, sk }, if: exists }], raised);
+};

@@ -1,0 +1,55 @@
+/** Channels with the grouping `day` or `week` gather the findings of several scans in one delivery. */
+import { asRead, condition, type Write } from "../../aws/table/condition.ts";
+import { keys, timeToLive } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
+import type { Channel } from "../channels/channel.ts";
+import type { Grouping } from "../channels/channel-schema.ts";
+import { deliveries, type Raised, raiseFor, reserveIds } from "../deliveries/delivery.ts";
+
+/** The delivery that the channel gathers in until a time (ISO 8601). */
+type Window = { deliveryId: number; until: string };
+
+/** Adds a scan to the delivery that the channel gathers in, or begins one. The writes fail when that delivery is under way meanwhile. */
+export const joinWindow = async (
+  org: number,
+  channel: Channel,
+  scanId: number,
+  grouping: "day" | "week",
+): Promise<{ members: Raised["writes"]; others: Write[] }> => {
+  const key = keys.gathering(org, channel.id);
+  const until = endOfWindow(grouping, new Date()).toISOString();
+  const window = await table.get<Window>(key);
+  if (window?.until === until) {
+    const row = await deliveries.get(org, window.deliveryId);
+    if (row?.dueAt === until && row.attempts === 0) {
+      const isOpen = condition("#dueAt = :until AND #attempts = :none", { until, none: 0 });
+      const update = deliveries.key(org, row.id);
+      return { members: [], others: [{ update, add: { scans: new Set([scanId]) }, if: isOpen }] };
+    }
+  }
+  const reserved = await reserveIds(org, 1);
+  const deliveryId = reserved[0]?.id ?? 0;
+  const { writes } = await raiseFor(
+    org,
+    [{ channel, event: { type: "gathered" }, scans: new Set([scanId]), until }],
+    reserved,
+  );
+  const begun: Write = {
+    update: key,
+    set: { deliveryId, until, [timeToLive]: Date.parse(until) / 1000 + 24 * 3600 },
+    if: asRead({ deliveryId: window?.deliveryId }),
+  };
+  return { members: writes, others: [begun] };
+};
+
+const hourOfWindows = 7;
+const monday = 1;
+
+/** The next 07:00 UTC, or the next one of a Monday. */
+export const endOfWindow = (grouping: Extract<Grouping, "day" | "week">, now: Date): Date => {
+  const end = new Date(now);
+  end.setUTCHours(hourOfWindows, 0, 0, 0);
+  while (end <= now || (grouping === "week" && end.getUTCDay() !== monday))
+    end.setUTCDate(end.getUTCDate() + 1);
+  return end;
+};
