@@ -3,7 +3,11 @@
  * again, without a question.
  */
 
+import { store, stored } from "./stored.ts";
+
 const key = "account-choice";
+const kept = (): string | null => stored(key);
+const keep = (value: "choose" | "asked" | "refused" | null): void => void store(key, value);
 
 /** The next attempt asks. */
 export const chooseAccount = (): void => keep("choose");
@@ -12,7 +16,7 @@ export const chooseAccount = (): void => keep("choose");
 export function takeChoice(): boolean {
   const before = kept();
   if (before === "choose") keep("asked");
-  if (before === "asked") keep(undefined);
+  if (before === "asked") keep(null);
   return before === "choose";
 }
 
@@ -21,21 +25,5 @@ export function noteRefusal({ status, code }: { status: number; code?: string | 
   const isByProvider = code === "provider_refused";
   const before = kept();
   if (status === 403 || (isByProvider && before === "refused")) keep("choose");
-  else if (isByProvider) keep(before === "asked" ? undefined : "refused");
-}
-
-/** Browsers that keep nothing for pages throw. Then nobody is asked. */
-function kept(): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-function keep(value: "choose" | "asked" | "refused" | undefined): void {
-  try {
-    if (value === undefined) localStorage.removeItem(key);
-    else localStorage.setItem(key, value);
-  } catch {}
+  else if (isByProvider) keep(before === "asked" ? null : "refused");
 }

@@ -1,7 +1,9 @@
 import type { ComponentType } from "preact";
+import { useErrorBoundary } from "preact/hooks";
 import { access, lapsed } from "./api/access.ts";
+import { Button } from "./components/button.tsx";
 import { NotFoundPage } from "./components/not-found.tsx";
-import { Frame } from "./frame.tsx";
+import { Entrance, Frame } from "./frame.tsx";
 import { onDemand } from "./on-demand.tsx";
 import { place } from "./router.ts";
 
@@ -31,7 +33,9 @@ const pagesOfOne: Record<string, ComponentType<{ id: string }>> = {
 };
 
 export function App() {
+  const [error] = useErrorBoundary((error) => console.error(error));
   const { path } = place.value;
+  if (error !== undefined) return <Failed />;
   if (path === "/recipient") return <RecipientPage />;
   if (path === "/sign-in" || access.value === "signed out") return <SignInPage />;
   const [, name, id = ""] = path.split("/");
@@ -50,5 +54,17 @@ export function App() {
       </Frame>
       {access.value === "ended" && <SignInDialog />}
     </>
+  );
+}
+
+/** Instead of a blank page. */
+function Failed() {
+  return (
+    <Entrance title="The page failed">
+      <p>Reload it. If it fails again, an extension of your browser may be in its way.</p>
+      <Button kind="primary" onClick={() => location.reload()}>
+        Reload
+      </Button>
+    </Entrance>
   );
 }

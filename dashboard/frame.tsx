@@ -105,7 +105,7 @@ function Product() {
   return (
     <p class="product">
       <img src={addressOf("/icon.svg")} alt="" />
-      Breach Monitor
+      <bdi>Breach Monitor</bdi>
     </p>
   );
 }
@@ -115,7 +115,7 @@ function Attribution() {
     <footer class="attribution">
       Breach data:{" "}
       <a href="https://haveibeenpwned.com/" rel="noreferrer" target="_blank">
-        Have I Been Pwned
+        <bdi>Have I Been Pwned</bdi>
       </a>
       ,{" "}
       <a href="https://creativecommons.org/licenses/by/4.0/" rel="noreferrer" target="_blank">

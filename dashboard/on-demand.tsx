@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { Failure } from "./api/failure.ts";
 import { FailureNotice, Loading } from "./components/notice.tsx";
+import { store, stored } from "./stored.ts";
 
 type Load<Properties> = () => Promise<ComponentType<Properties>>;
 
@@ -18,13 +19,13 @@ export function onDemand<Properties extends object>(load: Load<Properties>): Com
     failure.value = undefined;
     try {
       await loadOnce();
-      sessionStorage.removeItem(reloadedAt);
+      noteReload(null);
     } catch {
       failure.value = await reloadOrFail();
     }
   };
   const tryAgain = (): void => {
-    sessionStorage.removeItem(reloadedAt);
+    noteReload(null);
     void open();
   };
   loads.push(loadOnce);
@@ -40,6 +41,7 @@ export function onDemand<Properties extends object>(load: Load<Properties>): Com
 
 /** The address that was reloaded because its script was missing, until that is there. */
 const reloadedAt = "reloaded-at";
+const noteReload = (address: string | null): boolean => store(reloadedAt, address, "sessionStorage");
 
 /** A missing script belongs to an earlier release. Reloading the wanted address, once, loads the present release. */
 async function reloadOrFail(): Promise<Failure> {
@@ -49,10 +51,11 @@ async function reloadOrFail(): Promise<Failure> {
     () => false,
   );
   if (!isReachable) return new Failure("The service cannot be reached.", { status: 0 });
-  if (sessionStorage.getItem(reloadedAt) === location.href) {
+  const isReloaded = stored(reloadedAt, "sessionStorage") === location.href;
+  // What cannot be noted would be done again and again.
+  if (isReloaded || !noteReload(location.href)) {
     return new Failure("A part of the page could not be loaded.", { status: 500 });
   }
-  sessionStorage.setItem(reloadedAt, location.href);
   location.reload();
   return new Promise(() => {});
 }

@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { chooseAccount } from "./account-choice.ts";
 import { access, lapsed, noteSignedOut } from "./api/access.ts";
 import { asFailure, call } from "./api/client.ts";
-import type { Failure } from "./api/failure.ts";
+import { Failure } from "./api/failure.ts";
 import type { Session } from "./api/routes.ts";
 
 export const session = signal<Session | undefined>(undefined);
@@ -12,9 +12,19 @@ export const isAdmin = computed(() => session.value?.user.role === "admin");
 /** Not the opposite of `isAdmin`: as long as nobody is known to be signed in, neither is true. */
 export const isMember = computed(() => session.value?.user.role === "member");
 
-const tabs = new BroadcastChannel("session");
+/** Undefined where the browser has none for this page, as with cookies blocked. */
+const tabs = openTabs();
 
-export async function loadSession(): Promise<void> {
+function openTabs(): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel("session");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resolves to why nobody is known to be signed in, if so. */
+export async function loadSession(): Promise<Failure | undefined> {
   try {
     const loaded = await call("GET /dashboard/session", {}, { whenSignedOut: "fail" });
     const before = session.value;
@@ -22,23 +32,33 @@ export async function loadSession(): Promise<void> {
       before !== undefined &&
       (before.user.id !== loaded.user.id || before.organization.id !== loaded.organization.id);
     // What is on the screen belongs to somebody else.
-    if (isOther) return location.reload();
+    if (isOther) {
+      location.reload();
+      return undefined;
+    }
     session.value = loaded;
     sessionFailure.value = undefined;
     lapsed.value = loaded.organization.billing.reason ?? undefined;
     // Requests that wait go on.
     access.value = "signed in";
+    return undefined;
   } catch (error) {
     const failure = asFailure(error);
     if (failure.status === 401) noteSignedOut();
     else sessionFailure.value = failure;
+    return failure;
   }
 }
 
-/** After somebody signed in in this tab. */
+/** After somebody signed in in this tab. @throws Failure */
 export async function enter(): Promise<void> {
-  await loadSession();
-  tabs.postMessage("signed in");
+  const failure = await loadSession();
+  if (failure?.status === 401)
+    throw new Failure("You signed in, but the browser kept no cookie of it. Allow cookies for this site.", {
+      status: -1,
+    });
+  if (failure !== undefined) throw failure;
+  tabs?.postMessage("signed in");
 }
 
 /** @throws Failure */
@@ -59,7 +79,7 @@ export function watchSession(): void {
     if (isShut && document.visibilityState === "visible") void loadSession();
   };
   // Also of a tab that shows what is somebody else's: it has the new cookie, too.
-  tabs.addEventListener("message", () => void loadSession());
+  tabs?.addEventListener("message", () => void loadSession());
   addEventListener("focus", look);
   document.addEventListener("visibilitychange", look);
 }

@@ -35,7 +35,8 @@ export function adviceFor({ message, status, code, retryAt }: Failure): string |
   if (code === "channel_disabled") return "Enable the channel first.";
   if (code === "delivery_in_progress") return "Wait a minute, and look at the deliveries again.";
   if (code === "last_admin") return "Make somebody else an admin first.";
-  if (status === 0) return "Check your connection, and try again.";
+  if (status === 0)
+    return "Check your connection, and try again. If that does not help, an extension of your browser may be in the way.";
   if (status === 429 && retryAt !== undefined) {
     const time = new Date(retryAt).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
     return `Try again after ${time}.`;

@@ -12,7 +12,7 @@ async function choicesOf<Row extends { id: number }>(
 ): Promise<Choice[]> {
   const choices: Choice[] = [];
   for await (const { rows } of pages)
-    choices.push(...rows.map((row) => ({ value: String(row.id), label: labelOf(row) })));
+    choices.push(...rows.map((row) => ({ value: String(row.id), label: labelOf(row), isName: true })));
   return choices;
 }
 
@@ -47,6 +47,7 @@ export const breachChoices = async (): Promise<Choice[]> => {
     .map(({ id, title, breachDate }) => ({
       value: String(id),
       label: isShared(title) ? `${title}, ${knownDay(breachDate)?.slice(0, 4) ?? "year not known"}` : title,
+      isName: true,
     }))
     .sort((one, other) => one.label.localeCompare(other.label));
 };

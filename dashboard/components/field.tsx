@@ -119,7 +119,14 @@ export const EmailField = (more: Partial<TextFieldProps>) => (
   />
 );
 
-export type Choice = { value: string; label: string };
+/** `isName`: nobody translates it. */
+export type Choice = { value: string; label: string; isName?: boolean };
+
+export const Option = ({ value, label, isName, selected }: Choice & { selected?: boolean }) => (
+  <option value={value} selected={selected} {...(isName && { translate: false })}>
+    {label}
+  </option>
+);
 
 type SelectFieldProps = {
   label: string;
@@ -147,10 +154,8 @@ export function SelectField({ label, name, choices, chosen, hint, onChange }: Se
             onChange?.(event.currentTarget.value);
           }}
         >
-          {choices.map(({ value, label }) => (
-            <option key={value} value={value} selected={value === chosen}>
-              {label}
-            </option>
+          {choices.map((choice) => (
+            <Option key={choice.value} {...choice} selected={choice.value === chosen} />
           ))}
         </select>
       )}

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { place, setQuery } from "../router.ts";
 import { Button } from "./button.tsx";
-import type { Choice } from "./field.tsx";
+import { type Choice, Option } from "./field.tsx";
 
 /** Parts of the URL's query that are no filter. */
 const noFilters = ["offset", "q", "finding", "channel"];
@@ -80,11 +80,15 @@ export function Filter({ label, name, choices, chosenLabel, none = anyOfThem }: 
         }
       >
         <option value={none.value}>{none.label}</option>
-        {isUnknown && <option value={value}>{chosenLabel ?? `One ${label.toLowerCase()}`}</option>}
+        {isUnknown && (
+          <Option
+            value={value}
+            label={chosenLabel ?? `One ${label.toLowerCase()}`}
+            isName={chosenLabel !== undefined}
+          />
+        )}
         {loaded.map((choice) => (
-          <option key={choice.value} value={choice.value}>
-            {choice.label}
-          </option>
+          <Option key={choice.value} {...choice} />
         ))}
         {state === "loading" && <option disabled>Loading …</option>}
         {state === "failed" && <option disabled>Could not load: open this again</option>}

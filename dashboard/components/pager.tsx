@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { offsetOf } from "../place.ts";
 import { place, setQuery } from "../router.ts";
+import { store, stored } from "../stored.ts";
 import { number } from "../text/words.ts";
 import { Button } from "./button.tsx";
 
@@ -8,12 +9,10 @@ const pageSizes = [50, 100];
 const storedAs = "page-size";
 
 /** Rows on a page of a list; the browser keeps what people chose. */
-export const pageSize = signal(
-  pageSizes.find((size) => String(size) === localStorage.getItem(storedAs)) ?? 50,
-);
+export const pageSize = signal(pageSizes.find((size) => String(size) === stored(storedAs)) ?? 50);
 
 function setPageSize(size: number): void {
-  localStorage.setItem(storedAs, String(size));
+  store(storedAs, String(size));
   pageSize.value = size;
   setQuery({ offset: undefined });
 }

@@ -5,6 +5,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { go, moves } from "../router.ts";
+import { store, stored } from "../stored.ts";
 import { Dialog } from "./dialog.tsx";
 import { Fact } from "./facts.tsx";
 
@@ -22,7 +23,7 @@ const shortcuts = [
 const storedAs = "shortcuts";
 
 /** Shortcuts of one character get in the way of speech input (WCAG 2.2, 2.1.4), so that they can be turned off. */
-const isOn = signal(localStorage.getItem(storedAs) !== "off");
+const isOn = signal(stored(storedAs) !== "off");
 
 const find = <E extends HTMLElement>(selector: string, within: ParentNode = document): E | null =>
   within.querySelector<E>(selector);
@@ -77,15 +78,18 @@ function act(key: string): boolean {
   return true;
 }
 
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof Element && target.matches("input:not([type=checkbox]), select, textarea");
+/** Also into what an extension has put into the page, such as the search of a password manager, which hides its fields. */
+const isTyping = ({ target }: KeyboardEvent): boolean =>
+  target instanceof Element &&
+  (target.matches("input:not([type=checkbox]), select, textarea") ||
+    (target !== document.body && target.closest("#app") === null));
 
 export function Shortcuts() {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       const isModified = event.ctrlKey || event.metaKey || event.altKey;
-      if (isModified || event.defaultPrevented || isTyping(event.target) || find("dialog[open]")) return;
+      if (isModified || event.defaultPrevented || isTyping(event) || find("dialog[open]")) return;
       if (event.key === "?") setShown(true);
       else if (!isOn.value || !act(event.key)) return;
       event.preventDefault();
@@ -110,7 +114,7 @@ export function Shortcuts() {
           checked={isOn.value}
           onChange={({ currentTarget }) => {
             isOn.value = currentTarget.checked;
-            localStorage.setItem(storedAs, isOn.value ? "on" : "off");
+            store(storedAs, isOn.value ? "on" : "off");
           }}
         />{" "}
         Use these keys

@@ -15,6 +15,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place, setQuery } from "../router.ts";
 import { exactTime, timePassed } from "../text/dates.ts";
+import { isolated } from "../translation.ts";
 import { destinationOf, flags, kinds, nameOf } from "./alerts/channel.ts";
 import { ChannelDialog } from "./alerts/channel-dialog.tsx";
 import { Deliveries, owners } from "./alerts/deliveries.tsx";
@@ -173,7 +174,12 @@ function DeleteChannel({ channel, ...ends }: Ends & { channel: Channel }) {
     return "The channel was deleted.";
   };
   return (
-    <Confirm {...ends} title={`Delete the ${nameOf(channel)} channel?`} submit="Delete" act={remove}>
+    <Confirm
+      {...ends}
+      title={`Delete the ${isolated(nameOf(channel))} channel?`}
+      submit="Delete"
+      act={remove}
+    >
       Nothing more is sent to {destinationOf(channel)}, and the list of its deliveries is deleted. This cannot
       be undone. To pause the channel, disable it instead.
     </Confirm>

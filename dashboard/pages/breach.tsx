@@ -10,6 +10,7 @@ import { useAction } from "../components/use-action.ts";
 import { place } from "../router.ts";
 import { breachDayName } from "../text/dates.ts";
 import { number } from "../text/words.ts";
+import { isolated } from "../translation.ts";
 import { ask } from "./findings/acknowledge.tsx";
 import { Advice, Description } from "./findings/details.tsx";
 import { filtersOf, openOnes } from "./findings/filters.ts";
@@ -37,7 +38,7 @@ export function BreachPage({ id }: { id: string }) {
 
   return (
     <Page
-      title={breach?.title ?? "Breach"}
+      title={breach === undefined ? "Breach" : isolated(breach.title)}
       about={breach && <SeverityMark severity={breach.severity} />}
       actions={
         breach && (
@@ -79,7 +80,11 @@ function About({ breach }: { breach: Breach }) {
     <>
       <dl class="facts line">
         <Fact name="Breached">{breachDayName(breach.breachDate)}</Fact>
-        {breach.domain !== "" && <Fact name="Site">{breach.domain}</Fact>}
+        {breach.domain !== "" && (
+          <Fact name="Site">
+            <bdi>{breach.domain}</bdi>
+          </Fact>
+        )}
         <Fact name="Accounts">{number(breach.pwnCount)}</Fact>
         {marks.length > 0 && <Fact name="Marked as">{marks.join(", ")}</Fact>}
       </dl>

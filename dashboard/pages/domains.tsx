@@ -13,6 +13,7 @@ import { addressOf } from "../place.ts";
 import { isAdmin, isMember } from "../session.ts";
 import { domainIn, inBothForms } from "../text/domain-name.ts";
 import { number } from "../text/words.ts";
+import { isolated } from "../translation.ts";
 import { CheckDialog, hostIn } from "./domains/check.tsx";
 
 /** Domains that were added since the page was loaded. */
@@ -112,7 +113,7 @@ function Record({ domain: { id, name, record, isVerified, verifiedAt, checkedAt 
       <dl class="record">
         <Copied name="Name" value={record.name} about={`The name ${record.name}`} />
         <Copied
-          name={`Name, if your DNS provider adds ${name} to it`}
+          name={`Name, if your DNS provider adds ${isolated(name)} to it`}
           value={host}
           about={`The name ${record.name} without ${name}`}
         />
@@ -154,7 +155,7 @@ function AddDomain(ends: Ends) {
     const written = domainIn(String(fields.get("name")));
     const { id, name } = await call("POST /dashboard/domains", { body: { name: written } });
     added.add(id);
-    return `${inBothForms(name)} was added. Publish its record in DNS, then press Check now.`;
+    return `${isolated(inBothForms(name))} was added. Publish its record in DNS, then press Check now.`;
   };
   return (
     <FormDialog {...ends} title="Add domain" submit="Add domain" onSubmit={add}>
@@ -178,10 +179,10 @@ function AddDomain(ends: Ends) {
 function RemoveDomain({ domain, ...ends }: Ends & { domain: Domain }) {
   const remove = async (): Promise<string> => {
     await call("DELETE /dashboard/domains/{id}", { path: { id: domain.id } });
-    return `${inBothForms(domain.name)} was removed.`;
+    return `${isolated(inBothForms(domain.name))} was removed.`;
   };
   return (
-    <Confirm {...ends} title={`Remove ${inBothForms(domain.name)}?`} submit="Remove" act={remove}>
+    <Confirm {...ends} title={`Remove ${isolated(inBothForms(domain.name))}?`} submit="Remove" act={remove}>
       If you add it again, you have to prove it again with a new record. A domain that still has addresses
       cannot be removed: remove those first.
     </Confirm>

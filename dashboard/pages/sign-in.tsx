@@ -9,10 +9,13 @@ import { FailureNotice, Loading, Pending } from "../components/notice.tsx";
 import { say } from "../components/status.tsx";
 import { useAction } from "../components/use-action.ts";
 import { useData } from "../components/use-data.ts";
+import { keepsCookies } from "../cookies.ts";
 import { Entrance } from "../frame.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { enter, session, sessionFailure } from "../session.ts";
+import { isolated } from "../translation.ts";
+import { CookiesNeeded } from "./sign-in/cookies-needed.tsx";
 import { LinkRequest } from "./sign-in/link-request.tsx";
 import { goOn, rememberPlace } from "./sign-in/next-place.ts";
 import { PasskeyButton } from "./sign-in/passkey-button.tsx";
@@ -48,7 +51,7 @@ async function welcome(user: { email: string }, organization: { name: string }):
   session.value = undefined;
   await enter();
   goOn();
-  say(`Signed in as ${user.email} to ${organization.name}.`);
+  say(`Signed in as ${isolated(user.email)} to ${isolated(organization.name)}.`);
 }
 
 function useToken(): [string, () => void] {
@@ -66,6 +69,11 @@ function useToken(): [string, () => void] {
 }
 
 export function SignInPage() {
+  const [canSignIn] = useState(keepsCookies);
+  return <Entrance title="Sign in">{canSignIn ? <SignIn /> : <CookiesNeeded />}</Entrance>;
+}
+
+function SignIn() {
   const [token, forget] = useToken();
   const [answer, setAnswer] = useState(takeAnswer);
   const [initiator] = useState(takeInitiator);
@@ -80,13 +88,13 @@ export function SignInPage() {
     if (isInside) goOn();
   }, [isInside]);
   return (
-    <Entrance title="Sign in">
+    <>
       <SignedIn />
       {answer !== "" && <ProviderAnswer answer={answer} forget={() => setAnswer("")} />}
       {answer === "" && token === "" && <WaysIn initiator={initiator} />}
       {answer === "" && token !== "" && <Redemption key={token} token={token} forget={forget} />}
       {token === "" && isCut && <CutLink />}
-    </Entrance>
+    </>
   );
 }
 

@@ -20,6 +20,7 @@ const contentSecurityPolicy = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
 ].join("; ");
 
 /** Everything that browsers let a page ask for, but writing to the clipboard, which is what Copy does, and passkeys. */

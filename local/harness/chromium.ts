@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium } from "playwright-core";
 
 /** Chromium without windows, which takes less processor time, and the whole of it. */
 const usual = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
@@ -11,10 +12,10 @@ export const noBrowser =
     ? "This needs a browser: install Debian's package chromium-headless-shell, or set CHROMIUM_PATH."
     : undefined;
 
-/** Starts the browser. It asks no other host for anything by itself. */
-export const startBrowser = (): Promise<Browser> => {
+/** It asks no other host for anything by itself. */
+const options = () => {
   if (path === undefined) throw new Error(noBrowser);
-  return chromium.launch({
+  return {
     executablePath: path,
     timeout: 120_000,
     args: [
@@ -26,5 +27,15 @@ export const startBrowser = (): Promise<Browser> => {
       "--disable-component-update",
       "--disable-sync",
     ],
-  });
+  };
+};
+
+export const startBrowser = (): Promise<Browser> => chromium.launch(options());
+
+/** Starts one with the setting that blocks all cookies, and an empty directory for its profile. */
+export const startBlockingCookies = (profile: string): Promise<BrowserContext> => {
+  const preferences = { profile: { default_content_setting_values: { cookies: 2 } } };
+  mkdirSync(join(profile, "Default"));
+  writeFileSync(join(profile, "Default/Preferences"), JSON.stringify(preferences));
+  return chromium.launchPersistentContext(profile, options());
 };

@@ -29,10 +29,11 @@ test("a page opened directly asks the service twice at most; a row is one line o
   const asked: string[] = [];
   page.on("request", (request) => {
     const { pathname } = new URL(request.url());
+    // What the page before asked until now is not this page's.
+    if (request.isNavigationRequest()) asked.length = 0;
     if (pathname.startsWith("/api/") && !pathname.startsWith("/api/app")) asked.push(pathname);
   });
   const open = async (place: string, text?: string): Promise<void> => {
-    asked.length = 0;
     await page.goto(urlOf(place));
     await page.locator(".organization").waitFor();
     await isLoaded(page);

@@ -64,6 +64,23 @@ const challengeIn = (route: Route): string => {
   return JSON.parse(Buffer.from(clientDataJSON, "base64url").toString()).challenge;
 };
 
+/** Moves the mouse until something has happened: a slow page may not listen yet. */
+const moveUntil = async (
+  page: Page,
+  happens: Promise<unknown>,
+  { x, y } = { x: 10, y: 10 },
+): Promise<void> => {
+  let isOver = false;
+  const ends = happens.finally(() => {
+    isOver = true;
+  });
+  for (let step = 0; !isOver; step += 1) {
+    await page.mouse.move(x + 2 + (step % 2), y + 2);
+    await Promise.race([ends, page.waitForTimeout(100)]);
+  }
+  await ends;
+};
+
 const passkeyButton = { name: "Sign in with a passkey" };
 
 describe("a passkey", () => {
@@ -133,8 +150,7 @@ describe("a passkey", () => {
     await page.reload();
     await field.waitFor();
     expect(asked).not.toContain("POST /api/dashboard/sign-in");
-    await page.mouse.move(10, 10);
-    await page.getByText(`Signed in as ${email} to Acme Passkeys.`).waitFor();
+    await moveUntil(page, page.getByText(`Signed in as ${email} to Acme Passkeys.`).waitFor());
   });
 
   test("says so where a device has one of the user already, and where it has none", async () => {
@@ -287,8 +303,8 @@ describe("between the press and the device's question", () => {
   /** Comes near the button, as people do before they press it. */
   const approach = async (page: Page, name: string): Promise<void> => {
     const answered = page.waitForResponse((response) => response.request().method() !== "GET");
-    await page.getByRole("button", { name }).hover();
-    await answered;
+    const box = await page.getByRole("button", { name }).boundingBox();
+    await moveUntil(page, answered, box ?? undefined);
     await page.evaluate("noted.length = 0");
   };
 
@@ -300,7 +316,6 @@ describe("between the press and the device's question", () => {
     await page.getByText("The passkey was added.").waitFor();
     expect(await afterPress(page)).toEqual(["press", "question"]);
     await signOut(opened);
-    await page.mouse.move(0, 0);
     await approach(page, passkeyButton.name);
     await page.getByRole("button", passkeyButton).click();
     await page.getByText(`Signed in as ${email}`).waitFor();

@@ -20,10 +20,13 @@ const visits = new Set<Visit>();
 /** The browser ends with the process, in which the tests of many files run. */
 const processes = globalThis as { browser?: Promise<Browser> };
 
-const closeAllBut = async (kept: ReadonlySet<Visit>): Promise<void> => {
-  const closed = [...visits].filter((each) => !kept.has(each));
+/** Pages that are open would go on asking the service, and what they log late would be another test's. So they end before it is counted. */
+const closeAllBut = async (kept: ReadonlySet<Visit>): Promise<string[]> => {
+  const watched = [...visits];
+  const closed = watched.filter((each) => !kept.has(each));
   for (const each of closed) visits.delete(each);
   await Promise.all(closed.map(({ page }) => page.context().close()));
+  return watched.flatMap(({ watch }) => watch.take());
 };
 
 /** Gives the tests of a file the browser; each test fails if its pages caused an error. */
@@ -40,12 +43,11 @@ export const useBrowser = (): void => {
     earlier = new Set(visits);
   });
   afterEach(async () => {
-    const wrong = [...visits].flatMap((visit) => visit.watch.take());
-    // Pages that are still open would go on asking the service.
-    await closeAllBut(earlier);
-    expect(wrong).toEqual([]);
+    expect(await closeAllBut(earlier)).toEqual([]);
   });
-  afterAll(() => closeAllBut(new Set()));
+  afterAll(async () => {
+    await closeAllBut(new Set());
+  });
 };
 
 /** A browser of somebody who was never here: no cookies, nothing stored. */

@@ -4,7 +4,7 @@ import type { BrowserContext, ConsoleMessage } from "playwright-core";
 const always = ["401 /api/dashboard/session"];
 
 export type Watch = {
-  /** Expects refusals from now on, such as "409 /api/v1/emails", or "ERR_INTERNET_DISCONNECTED /api/v1/emails"; or requests to another origin, such as "request to https://login.example". */
+  /** Expects refusals, also those that have come already, such as "409 /api/v1/emails", or "ERR_INTERNET_DISCONNECTED /api/v1/emails"; or requests to another origin, such as "request to https://login.example". */
   expect: (...refusals: string[]) => void;
   /** What went wrong since the last call. */
   take: () => string[];
@@ -16,7 +16,7 @@ export type Watch = {
  */
 export const watch = async (context: BrowserContext, origin: string): Promise<Watch> => {
   const expected = new Set(always);
-  let wrong: string[] = [];
+  let seen: string[] = [];
   await context.addInitScript(
     `addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) =>
        console.error("Content-Security-Policy", effectiveDirective, blockedURI));`,
@@ -26,22 +26,22 @@ export const watch = async (context: BrowserContext, origin: string): Promise<Wa
     const refusal = refusalOf(message);
     // On a busy machine the service has no time for some requests, and pages ask again.
     if (refusal?.startsWith("503 ")) return;
-    if (refusal === undefined || !expected.has(refusal)) wrong.push(refusal ?? message.text());
+    seen.push(refusal ?? message.text());
   });
-  context.on("weberror", (error) => wrong.push(String(error.error())));
+  context.on("weberror", (error) => seen.push(String(error.error())));
   context.on("request", (request) => {
     const { protocol, origin: other } = new URL(request.url());
     if (protocol === "data:" || other === origin || expected.has(`request to ${other}`)) return;
-    wrong.push(`request to ${request.url()}`);
+    seen.push(`request to ${request.url()}`);
   });
   return {
     expect: (...refusals) => {
       for (const each of refusals) expected.add(each);
     },
     take: () => {
-      const taken = wrong;
-      wrong = [];
-      return taken;
+      const wrong = seen.filter((each) => !expected.has(each));
+      seen = [];
+      return wrong;
     },
   };
 };

@@ -40,7 +40,7 @@ const visited = (page: string): string[] => [
   ...withImports(page, withImports(main)),
 ];
 
-test("a first visit of any page loads at most 40 KB, compressed as API Gateway does", () => {
+test("a first visit of any page loads at most 45 KB, compressed as API Gateway does", () => {
   const sizes = Object.entries(pages).map(([name, page]) => ({
     name,
     files: visited(page).length,
@@ -48,7 +48,7 @@ test("a first visit of any page loads at most 40 KB, compressed as API Gateway d
   }));
   console.log(sizes.map((size) => JSON.stringify(size)).join("\n"));
   expect(Object.keys(pages)).toEqual(expect.arrayContaining(["overview", "sign-in", "breach", "person"]));
-  expect(sizes.filter(({ bytes }) => bytes > 40_000)).toEqual([]);
+  expect(sizes.filter(({ bytes }) => bytes > 45_000)).toEqual([]);
 });
 
 test("no page is loaded with another, and no file is left over", () => {

@@ -53,9 +53,10 @@ test("admins are told by e-mail of one who is invited, and of one who is made so
   const [invited, promoted] = ["invited", "promoted"].map((name) => `${name}.${org}@admins.example`);
   await invite({ email: invited, role: "admin" });
   const { body: member } = await invite({ email: promoted, role: "member" });
-  await change(member.id, { name: "Renamed" });
-  await change(member.id, { role: "admin" });
-  await change(member.id, { role: "admin", name: "Renamed again" });
+  const id = Number(member.id);
+  await change(id, { name: "Renamed" });
+  await change(id, { role: "admin" });
+  await change(id, { role: "admin", name: "Renamed again" });
   const mails = await untilMailed(user.email, 2);
   const madeBy = mails.map((mail) => /^(\S+) made (\S+) an admin of Inviting\./m.exec(mail)?.slice(1, 3));
   expect(madeBy.sort()).toEqual([

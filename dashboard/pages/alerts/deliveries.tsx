@@ -15,6 +15,7 @@ import { addressOf } from "../../place.ts";
 import { place } from "../../router.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { number } from "../../text/words.ts";
+import { isolated } from "../../translation.ts";
 import { destinationOf, nameOf } from "./channel.ts";
 import { DeliveryDetails } from "./delivery-details.tsx";
 import { ReplayDialog } from "./replay.tsx";
@@ -76,7 +77,7 @@ export function Deliveries({ id }: { id: string }) {
       </p>
       <h2>
         {isToOwners ? "Messages to owners of addresses" : "Deliveries"}
-        {channel && `: ${nameOf(channel)}, ${destinationOf(channel)}`}
+        {channel && `: ${isolated(nameOf(channel))}, ${isolated(destinationOf(channel))}`}
       </h2>
       <div class="filters">
         <Filter label="State" name="status" choices={stateChoices} />
@@ -166,6 +167,8 @@ const ownerColumn: Column<Delivery> = {
     owner === null ? (
       <span class="muted">a removed address</span>
     ) : (
-      <a href={addressOf(`/emails/${owner.emailId}`)}>{inBothForms(owner.email)}</a>
+      <a href={addressOf(`/emails/${owner.emailId}`)}>
+        <bdi>{inBothForms(owner.email)}</bdi>
+      </a>
     ),
 };

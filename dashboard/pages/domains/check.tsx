@@ -6,6 +6,7 @@ import { FailureNotice, Loading } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { withoutInvisible } from "../../text/invisible.ts";
+import { isolated } from "../../translation.ts";
 
 type Properties = Ends & { domain: Domain };
 
@@ -17,15 +18,15 @@ export function CheckDialog({ domain, onClose, onDone }: Properties) {
   });
   const { value, failure, isLoading, reload } = check;
   return (
-    <Dialog title={`Check ${inBothForms(domain.name)}`} onClose={onClose} isText>
-      {isLoading && <Loading what={`the TXT record ${domain.record.name}`} />}
+    <Dialog title={`Check ${isolated(inBothForms(domain.name))}`} onClose={onClose} isText>
+      {isLoading && <Loading what={`the TXT record ${isolated(domain.record.name)}`} />}
       <FailureNotice failure={isLoading ? undefined : failure} />
       {!isLoading && failure === undefined && value !== undefined && (
         <div role="status">
           {value.isVerified ? (
             <p>
-              The record is there: {domain.name} is verified. Leave the record in place: it is checked once a
-              day.
+              The record is there: <bdi>{domain.name}</bdi> is verified. Leave the record in place: it is
+              checked once a day.
             </p>
           ) : (
             <Missing domain={domain} {...value} />

@@ -60,8 +60,8 @@ export function UnwatchedPage() {
       {outdated.map(({ id, name, asOf }) => (
         <p key={id} class="prose">
           <span>
-            {inBothForms(name)} is no longer verified, or no longer searched whole: its list is from{" "}
-            <When time={asOf} />, and says nothing of today.
+            <bdi>{inBothForms(name)}</bdi> is no longer verified, or no longer searched whole: its list is
+            from <When time={asOf} />, and says nothing of today.
           </span>
         </p>
       ))}

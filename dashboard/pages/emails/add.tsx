@@ -8,6 +8,7 @@ import { FailureNotice } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
 import { asciiOf, inBothForms } from "../../text/domain-name.ts";
+import { isolated } from "../../translation.ts";
 import { TeamField } from "./change.tsx";
 
 /** The id of the domain that an address is of, if it is among them. */
@@ -43,7 +44,7 @@ export function AddEmail(ends: Ends) {
       ...(teamId > 0 && { teamId }),
     };
     await call("POST /v1/emails", { body });
-    return `${email} is watched now. The next scan checks it.`;
+    return `${isolated(email)} is watched now. The next scan checks it.`;
   };
 
   const none = { value: "", label: offered.isLoading ? "Loading …" : "Choose one" };

@@ -8,6 +8,7 @@ import { FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
 import { useData } from "../../components/use-data.ts";
 import { addresses, count } from "../../text/words.ts";
+import { isolated } from "../../translation.ts";
 
 /** A request changes at most so many. */
 export const mostChanged = 500;
@@ -45,7 +46,7 @@ export async function enableAll(
 
 export async function enable({ id, email }: Email, isActive: boolean): Promise<void> {
   await call("PATCH /v1/emails/{id}", { path: { id }, body: { isActive } });
-  say(`${email} is ${isActive ? "enabled" : "disabled"}.`);
+  say(`${isolated(email)} is ${isActive ? "enabled" : "disabled"}.`);
 }
 
 export function TeamField({ team = null }: { team?: Email["team"] }) {
@@ -93,10 +94,10 @@ export function RemoveEmails({ ids, ...ends }: Ends & { ids: readonly number[] }
 export function RemoveEmail({ email, ...ends }: Ends & { email: Email }) {
   const remove = async (): Promise<string> => {
     await call("DELETE /v1/emails", { query: { id: email.id } });
-    return `${email.email} was removed.`;
+    return `${isolated(email.email)} was removed.`;
   };
   return (
-    <Confirm {...ends} title={`Remove ${email.email}?`} submit="Remove" act={remove}>
+    <Confirm {...ends} title={`Remove ${isolated(email.email)}?`} submit="Remove" act={remove}>
       The address is no longer watched, and its {count(email.breachCount, "finding is", "findings are")}{" "}
       deleted with who acknowledged them and why. This cannot be undone. Disable it instead to keep its
       history without paying for it.

@@ -3,6 +3,7 @@ import { call } from "../../api/client.ts";
 import type { Email } from "../../api/routes.ts";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
+import { isolated } from "../../translation.ts";
 import { TeamField } from "./change.tsx";
 
 export function EditEmail({ email, ...ends }: Ends & { email: Email }) {
@@ -15,10 +16,10 @@ export function EditEmail({ email, ...ends }: Ends & { email: Email }) {
     await sendChanges({ ownerName, teamId: team?.id ?? null }, typed, (body) =>
       call("PATCH /dashboard/emails/{id}", { path: { id }, body }),
     );
-    return `${email.email} was changed.`;
+    return `${isolated(email.email)} was changed.`;
   };
   return (
-    <FormDialog {...ends} title={`Edit ${email.email}`} submit="Save" onSubmit={save}>
+    <FormDialog {...ends} title={`Edit ${isolated(email.email)}`} submit="Save" onSubmit={save}>
       <TextField
         label="Owner"
         name="ownerName"

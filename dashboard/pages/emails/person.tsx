@@ -15,6 +15,7 @@ import { addressOf } from "../../place.ts";
 import { go } from "../../router.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count, number } from "../../text/words.ts";
+import { isolated } from "../../translation.ts";
 import { BreachName, exposed, state } from "../findings/columns.tsx";
 import { anyState, openOnes } from "../findings/filters.ts";
 import { TellDialog } from "../findings/tell.tsx";
@@ -28,7 +29,7 @@ export function PersonPage({ id }: { id: string }) {
   const action = useAction();
   return (
     <Page
-      title={value === undefined ? "Address" : inBothForms(value.email)}
+      title={value === undefined ? "Address" : isolated(inBothForms(value.email))}
       actions={
         value && (
           <>

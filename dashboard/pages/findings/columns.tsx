@@ -18,7 +18,13 @@ type BreachNameProps = { breach: Pick<Finding["breach"], "title" | "breachDate">
 export function BreachName({ breach: { title, breachDate }, href }: BreachNameProps) {
   return (
     <span class="tailed" title={title}>
-      {href === undefined ? <span>{title}</span> : <a href={href}>{title}</a>}{" "}
+      {href === undefined ? (
+        <bdi>{title}</bdi>
+      ) : (
+        <a href={href}>
+          <bdi>{title}</bdi>
+        </a>
+      )}{" "}
       <small>{knownDay(breachDate)?.slice(0, 4)}</small>
     </span>
   );
@@ -43,7 +49,7 @@ export const columns = (
     width: "address",
     cell: (finding) => (
       <DetailsButton about="Details of this finding" title={finding.email} onClick={() => onOpen(finding)}>
-        {inBothForms(finding.email)}
+        <bdi>{inBothForms(finding.email)}</bdi>
       </DetailsButton>
     ),
   },

@@ -12,6 +12,7 @@ import { addressOf } from "../../place.ts";
 import { breachDayName } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
 import { number } from "../../text/words.ts";
+import { isolated } from "../../translation.ts";
 import { ask } from "./acknowledge.tsx";
 import { FindingState } from "./columns.tsx";
 import { anyState } from "./filters.ts";
@@ -45,7 +46,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         )}
         <Fact name="Breached">
           {breachDayName(breach.breachDate)}
-          {breach.domain !== "" && `, ${breach.domain}`}, {number(breach.pwnCount)} accounts
+          {breach.domain !== "" && `, ${isolated(breach.domain)}`}, {number(breach.pwnCount)} accounts
         </Fact>
         <Fact name="First seen here">
           <When time={finding.firstDetectedAt} />
@@ -101,7 +102,7 @@ export function FindingDetails({ onClose, ...props }: ActionsProps & { onClose: 
   );
 }
 
-const titleOf = ({ email, breach }: Finding): string => `${email} in ${breach.title}`;
+const titleOf = ({ email, breach }: Finding): string => `${isolated(email)} in ${isolated(breach.title)}`;
 
 /** A finding that was linked to: /findings/{id}. */
 export function FindingPage({ id }: { id: string }) {

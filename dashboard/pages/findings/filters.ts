@@ -4,6 +4,7 @@ import type { Severity } from "../../components/severity.tsx";
 import type { Query } from "../../place.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count } from "../../text/words.ts";
+import { isolated } from "../../translation.ts";
 
 const names = ["acknowledged", "severity", "breachId", "domainId", "emailId", "scanId"] as const;
 
@@ -44,6 +45,8 @@ export const namesOf = ({
   scan: scan && scanName(scan),
 });
 
+const known = (name: string | undefined): string | undefined => name && isolated(name);
+
 /** Such as "212 open critical findings of PayrollPro at demo.example". */
 export function inWords(filters: Filters, total: number, names: Names): string {
   const { acknowledged, severity, breachId, domainId, emailId, scanId } = filters;
@@ -54,9 +57,9 @@ export function inWords(filters: Filters, total: number, names: Names): string {
   ].filter((word) => word);
   return [
     count(total, kind.join(" ")),
-    breachId !== undefined && `of ${names.breach ?? "one breach"}`,
-    emailId !== undefined && `of ${names.email ?? "one address"}`,
-    domainId !== undefined && `at ${names.domain ?? "one domain"}`,
+    breachId !== undefined && `of ${known(names.breach) ?? "one breach"}`,
+    emailId !== undefined && `of ${known(names.email) ?? "one address"}`,
+    domainId !== undefined && `at ${known(names.domain) ?? "one domain"}`,
     scanId !== undefined &&
       `first seen by ${names.scan === undefined ? "one scan" : `the scan of ${names.scan}`}`,
   ]

@@ -121,7 +121,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
         {!isOfBreach && <OrderFilter />}
         {filters.emailId !== undefined && (
           <Button kind="quiet" onClick={() => setQuery({ emailId: undefined })}>
-            Only {names.email ?? "one address"}: show all
+            Only {names.email === undefined ? "one address" : <bdi>{names.email}</bdi>}: show all
           </Button>
         )}
         {!isOfBreach && <span class="space" />}

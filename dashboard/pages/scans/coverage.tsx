@@ -47,7 +47,7 @@ function Facts({ checked, failed, skipped, stale, domains }: Coverage) {
         </Fact>
       )}
       {notSearched.map(({ id, name, reason }) => (
-        <Fact key={id} name={inBothForms(name)}>
+        <Fact key={id} name={<bdi>{inBothForms(name)}</bdi>}>
           Not searched whole: {reason}
         </Fact>
       ))}

@@ -9,6 +9,7 @@ import { Empty } from "../../components/notice.tsx";
 import { actionsColumn, type Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { isMember } from "../../session.ts";
+import { isolated } from "../../translation.ts";
 
 export function ApiKeys() {
   if (isMember.value) {
@@ -131,7 +132,7 @@ function RevokeKey({ apiKey, ...ends }: Ends & { apiKey: ApiKey }) {
     return "The API key was revoked.";
   };
   return (
-    <Confirm {...ends} title={`Revoke ${apiKey.label}?`} submit="Revoke" act={revoke}>
+    <Confirm {...ends} title={`Revoke ${isolated(apiKey.label)}?`} submit="Revoke" act={revoke}>
       From now on, requests with this key are refused. This cannot be undone.
     </Confirm>
   );

@@ -16,6 +16,7 @@ import { type Data, useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { isAdmin, isMember, loadSession, session } from "../../session.ts";
 import { inBothForms } from "../../text/domain-name.ts";
+import { isolated } from "../../translation.ts";
 
 const roles = [
   { value: "member", label: "Member: everything but the settings of the organization" },
@@ -32,7 +33,7 @@ export function Members() {
       });
       say(
         invitationSent
-          ? `An invitation for ${email} is on its way.`
+          ? `An invitation for ${isolated(email)} is on its way.`
           : "No e-mail can be sent: ask the operator for a sign-in link.",
       );
       data.reload();
@@ -69,7 +70,7 @@ const columns = (show: Show, resend: (member: Member) => void): Column<Member>[]
     kind: "main",
     cell: ({ id, email }) => (
       <>
-        {inBothForms(email)}
+        <bdi>{inBothForms(email)}</bdi>
         {id === session.value?.user.id && <small>you</small>}
       </>
     ),
@@ -131,19 +132,19 @@ function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
       );
       // It may be one's own role.
       await loadSession();
-      return `${member.email} was changed.`;
+      return `${isolated(member.email)} was changed.`;
     }
     const { email, invitationSent } = await call("POST /dashboard/members", {
       body: { email: String(fields.get("email")), role, ...(name !== null && { name }) },
     });
     return invitationSent
-      ? `An invitation for ${email} is on its way.`
-      : `${email} is a member now. No e-mail can be sent: ask the operator for a sign-in link.`;
+      ? `An invitation for ${isolated(email)} is on its way.`
+      : `${isolated(email)} is a member now. No e-mail can be sent: ask the operator for a sign-in link.`;
   };
   return (
     <FormDialog
       {...ends}
-      title={member === undefined ? "Invite a member" : `Edit ${member.email}`}
+      title={member === undefined ? "Invite a member" : `Edit ${isolated(member.email)}`}
       submit={member === undefined ? "Invite" : "Save"}
       isIdle={isDemoted && isUnknown(made)}
       onSubmit={save}
@@ -223,10 +224,15 @@ function ForgetAccount({ member, ...ends }: Ends & { member: Member }) {
   const forget = async (): Promise<string> => {
     const path = { id: member.id };
     await call("PATCH /dashboard/members/{id}", { path, body: { hasIdentity: false } });
-    return `The next account with the address ${member.email} can sign in.`;
+    return `The next account with the address ${isolated(member.email)} can sign in.`;
   };
   return (
-    <Confirm {...ends} title={`Forget the account of ${member.email}?`} submit="Forget account" act={forget}>
+    <Confirm
+      {...ends}
+      title={`Forget the account of ${isolated(member.email)}?`}
+      submit="Forget account"
+      act={forget}
+    >
       The next account at the identity provider that has this address signs in as this member. Do it if the
       account was made anew. If somebody else has the address now, remove the member and invite that person.
     </Confirm>
@@ -237,14 +243,14 @@ function RemoveMember({ member, ...ends }: Ends & { member: Member }) {
   const remove = async (fields: FormData): Promise<string> => {
     const query = fields.has("revokeKeys") ? { revokeKeys: true } : {};
     await call("DELETE /dashboard/members/{id}", { path: { id: member.id }, query });
-    return `${member.email} was removed.`;
+    return `${isolated(member.email)} was removed.`;
   };
   const isSelf = session.value?.user.id === member.id;
   const made = useMadeKeys(member);
   return (
     <FormDialog
       {...ends}
-      title={`Remove ${member.email}?`}
+      title={`Remove ${isolated(member.email)}?`}
       submit="Remove"
       kind="danger"
       isIdle={isUnknown(made)}

@@ -10,6 +10,7 @@ import { actionsColumn, type Column } from "../../components/table.tsx";
 import { addressOf } from "../../place.ts";
 import { isAdmin, isMember } from "../../session.ts";
 import { count, number } from "../../text/words.ts";
+import { isolated } from "../../translation.ts";
 
 export function Teams() {
   const data = usePage({}, (query, signal) => call("GET /dashboard/teams", { query }, { signal }));
@@ -65,15 +66,15 @@ function TeamForm({ team, ...ends }: Ends & { team?: Team }) {
     const body = { name: String(fields.get("name")).trim() };
     if (team === undefined) {
       await call("POST /dashboard/teams", { body });
-      return `The team ${body.name} was added.`;
+      return `The team ${isolated(body.name)} was added.`;
     }
     await call("PATCH /dashboard/teams/{id}", { path: { id: team.id }, body });
-    return `The team is now called ${body.name}.`;
+    return `The team is now called ${isolated(body.name)}.`;
   };
   return (
     <FormDialog
       {...ends}
-      title={team === undefined ? "Add team" : `Rename ${team.name}`}
+      title={team === undefined ? "Add team" : `Rename ${isolated(team.name)}`}
       submit={team === undefined ? "Add team" : "Save"}
       onSubmit={save}
     >
@@ -93,10 +94,10 @@ function TeamForm({ team, ...ends }: Ends & { team?: Team }) {
 function DeleteTeam({ team, ...ends }: Ends & { team: Team }) {
   const remove = async (): Promise<string> => {
     await call("DELETE /dashboard/teams/{id}", { path: { id: team.id } });
-    return `The team ${team.name} was deleted.`;
+    return `The team ${isolated(team.name)} was deleted.`;
   };
   return (
-    <Confirm {...ends} title={`Delete ${team.name}?`} submit="Delete" act={remove}>
+    <Confirm {...ends} title={`Delete ${isolated(team.name)}?`} submit="Delete" act={remove}>
       {team.emailCount > 0 &&
         `Its ${count(team.emailCount, "address stays", "addresses stay")} watched, without a team. `}
       This cannot be undone.

@@ -33,9 +33,9 @@ async function suggested(
   options: () => Promise<unknown>,
   left: AbortSignal,
 ): Promise<PasskeyAnswer | undefined> {
-  if (!(await canSuggest())) return undefined;
   for (;;) {
     await new Promise<void>((resolve) => whenSomebody(resolve, left));
+    if (!(await canSuggest())) return undefined;
     const over = AbortSignal.timeout(freshMilliseconds);
     try {
       return await askPasskey(await options(), AbortSignal.any([left, over, nextQuestion()]), "conditional");
