@@ -6,7 +6,7 @@ const template = JSON.parse(
   readFileSync(join(import.meta.dirname, "../../docs/siem/sentinel/template.json"), "utf8"),
 ) as { resources: { type: string; properties: Record<string, string> }[] };
 
-test("Sentinel's rules alert for an event in the hour in which it first came, and not again", () => {
+test("Sentinel's rules alert for an event in the hour of its first arrival alone", () => {
   const rules = template.resources.filter(({ type }) => type.endsWith("/alertRules"));
   expect(rules).toHaveLength(2);
   for (const { properties } of rules) {

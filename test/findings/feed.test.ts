@@ -48,7 +48,7 @@ test("a log entry is not written half a minute after its slot was taken", async 
 
 const blocks = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at);
 
-test("removed findings make no page empty: the next one behind 1,500 empty blocks comes at once", async () => {
+test("behind 1,500 blocks of removed findings the next finding comes at once", async () => {
   const org = await createOrganization({ "one.example": 1 });
   const scanId = await startAndPlan(org);
   await runChecks();

@@ -177,7 +177,7 @@ describe("the worker", () => {
     expect(await table.get(keys.signInMail(second))).toBeUndefined();
   });
 
-  test("tells of passkeys, keys and admins, however little of the budget of mails is left", async () => {
+  test("tells of passkeys, keys and admins when the budget of mails is used up", async () => {
     const id = await accounts.createOrganization("Thrifty");
     await table.update(keys.organization(id), { set: { mailBudget: { hour: 0, day: 0 } } });
     const user = await accounts.createUser(id, "keyed@acme.example");
