@@ -76,7 +76,7 @@ describe("success", () => {
   test("tells the address that the provider has verified", async () => {
     expect(await signIn()).toEqual({
       issuer: provider.issuer,
-      subject: expect.stringMatching(/^[\da-f-]{36}$/),
+      subject: `account of ${ada.email}`,
       address: ada.email,
       name: "Ada",
     });
@@ -219,13 +219,18 @@ describe("an answer that is not for this attempt", () => {
     ["another issuer", { iss: "https://attacker.example" }, "identityForeign"],
     ["a wrong nonce", { nonce: "AAAA" }, "attemptUnknown"],
     ["no nonce", { nonce: undefined }, "providerMalformed"],
-    ["an end more than a minute ago", { exp: Math.floor(Date.now() / 1000) - 90 }, "identityExpired"],
+    ["an end more than a minute ago", () => ({ exp: Math.floor(Date.now() / 1000) - 90 }), "identityExpired"],
     ["no end", { exp: undefined }, "providerMalformed"],
-    ["a beginning in more than a minute", { iat: Math.floor(Date.now() / 1000) + 90 }, "identityExpired"],
+    [
+      "a beginning in more than a minute",
+      () => ({ iat: Math.floor(Date.now() / 1000) + 90 }),
+      "identityExpired",
+    ],
     ["a beginning in milliseconds", { iat: Date.now() }, "identityExpired"],
     ["no subject", { sub: undefined }, "providerMalformed"],
   ])("%s", async (_, changed, name) => {
-    provider.alter = (claims) => ({ ...claims, ...changed });
+    // On a slow machine a time of the file's beginning may be long ago.
+    provider.alter = (claims) => ({ ...claims, ...(typeof changed === "function" ? changed() : changed) });
     await refused(name, signIn());
     expect(lines.join("\n")).toContain("identity provider failed");
   });
