@@ -1,10 +1,12 @@
 import type { Route } from "../shared/contract/endpoint.ts";
 import { addDomain } from "./add-domain/endpoint.ts";
+import { addPasskey } from "./add-passkey/endpoint.ts";
 import { assignEmail } from "./assign-email/endpoint.ts";
+import { beginPasskey } from "./begin-passkey/endpoint.ts";
+import { beginPasskeySignIn } from "./begin-passkey-sign-in/endpoint.ts";
 import { changeEmails } from "./change-emails/endpoint.ts";
 import { changeMember } from "./change-member/endpoint.ts";
 import { changeOrganization } from "./change-organization/endpoint.ts";
-import { changePasskeys } from "./change-passkeys/endpoint.ts";
 import { changeTeam } from "./change-team/endpoint.ts";
 import { checkDomain } from "./check-domain/endpoint.ts";
 import { confirmRecipient } from "./confirm-recipient/endpoint.ts";
@@ -31,6 +33,7 @@ import { listDomains } from "./list-domains/endpoint.ts";
 import { listFindings } from "./list-findings/endpoint.ts";
 import { listFoundBreaches } from "./list-found-breaches/endpoint.ts";
 import { listMembers } from "./list-members/endpoint.ts";
+import { listPasskeys } from "./list-passkeys/endpoint.ts";
 import { listSessions } from "./list-sessions/endpoint.ts";
 import { listTeams } from "./list-teams/endpoint.ts";
 import { listUnwatched } from "./list-unwatched/endpoint.ts";
@@ -42,6 +45,7 @@ import { redeemSignInLink } from "./redeem-sign-in-link/endpoint.ts";
 import { redeliverAlert } from "./redeliver-alert/endpoint.ts";
 import { removeDomain } from "./remove-domain/endpoint.ts";
 import { removeMember } from "./remove-member/endpoint.ts";
+import { removePasskey } from "./remove-passkey/endpoint.ts";
 import { resendInvitation } from "./resend-invitation/endpoint.ts";
 import { revokeApiKey } from "./revoke-api-key/endpoint.ts";
 import { revokeOtherSessions } from "./revoke-other-sessions/endpoint.ts";
@@ -57,7 +61,6 @@ import { watchUnwatched } from "./watch-unwatched/endpoint.ts";
  */
 export const dashboardRoutes = [
   { method: "GET", path: "/sign-in", name: "get-sign-in", endpoint: getSignIn },
-  { method: "POST", path: "/sign-in", name: "redeem-passkey", endpoint: redeemPasskey },
   { method: "POST", path: "/sign-in/links", name: "create-sign-in-link", endpoint: createSignInLink },
   { method: "POST", path: "/sign-in/sessions", name: "redeem-sign-in-link", endpoint: redeemSignInLink },
   { method: "POST", path: "/sign-in/provider", name: "open-provider", endpoint: openProvider },
@@ -67,12 +70,22 @@ export const dashboardRoutes = [
     name: "redeem-provider-code",
     endpoint: redeemProviderCode,
   },
+  {
+    method: "POST",
+    path: "/sign-in/passkeys/options",
+    name: "begin-passkey-sign-in",
+    endpoint: beginPasskeySignIn,
+  },
+  { method: "POST", path: "/sign-in/passkeys/sessions", name: "redeem-passkey", endpoint: redeemPasskey },
   { method: "GET", path: "/session", name: "get-session", endpoint: getSession },
   { method: "DELETE", path: "/session", name: "end-session", endpoint: endSession },
   { method: "GET", path: "/sessions", name: "list-sessions", endpoint: listSessions },
-  { method: "PATCH", path: "/sessions", name: "change-passkeys", endpoint: changePasskeys },
   { method: "DELETE", path: "/sessions", name: "revoke-other-sessions", endpoint: revokeOtherSessions },
   { method: "DELETE", path: "/sessions/{id}", name: "revoke-session", endpoint: revokeSession },
+  { method: "GET", path: "/passkeys", name: "list-passkeys", endpoint: listPasskeys },
+  { method: "POST", path: "/passkeys", name: "add-passkey", endpoint: addPasskey },
+  { method: "POST", path: "/passkeys/options", name: "begin-passkey", endpoint: beginPasskey },
+  { method: "DELETE", path: "/passkeys/{id}", name: "remove-passkey", endpoint: removePasskey },
   { method: "GET", path: "/organization", name: "get-organization", endpoint: getOrganization },
   { method: "PATCH", path: "/organization", name: "change-organization", endpoint: changeOrganization },
   { method: "GET", path: "/api-keys", name: "list-api-keys", endpoint: listApiKeys },

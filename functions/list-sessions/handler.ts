@@ -1,10 +1,9 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as users from "../../shared/access/members/user.ts";
 import * as sessions from "../../shared/access/sessions/session.ts";
 import { listSessions } from "./endpoint.ts";
 
 export const handler = serve(listSessions, async ({ org, actor, session, query: { limit, offset } }) => {
-  const [all, user] = await Promise.all([sessions.list(org, new Date(), actor.id), users.get(org, actor.id)]);
+  const all = await sessions.list(org, new Date(), actor.id);
   return {
     sessions: all.slice(offset, offset + limit).map((each) => ({
       id: each.id,
@@ -16,6 +15,5 @@ export const handler = serve(listSessions, async ({ org, actor, session, query: 
       ...(each.browser !== undefined && { browser: each.browser }),
     })),
     total: all.length,
-    passkeys: user === undefined ? [] : users.passkeysOf(user),
   };
 });

@@ -1,5 +1,5 @@
 import { ownOrigin } from "../../shared/access/api/credential.ts";
-import { Instead, serve } from "../../shared/access/api/serve.ts";
+import { serve } from "../../shared/access/api/serve.ts";
 import { sessionCookie } from "../../shared/access/api/session-cookie.ts";
 import { visitOf } from "../../shared/access/sessions/browser.ts";
 import * as links from "../../shared/access/sign-in/link.ts";
@@ -7,9 +7,7 @@ import * as passkeys from "../../shared/access/sign-in/passkey.ts";
 import { redeemPasskey } from "./endpoint.ts";
 
 export const handler = serve(redeemPasskey, async ({ body, event, cookies }) => {
-  const origin = ownOrigin(event);
-  if (body.answer === undefined) return new Instead({ options: await passkeys.beginSignIn(origin) });
-  const signedIn = await passkeys.signIn(body.answer, origin, visitOf(event));
+  const signedIn = await passkeys.signIn(body.answer, ownOrigin(event), visitOf(event));
   cookies.push(sessionCookie(signedIn.cookie));
   return links.shown(signedIn);
 });

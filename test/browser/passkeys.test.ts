@@ -96,7 +96,12 @@ describe("a passkey", () => {
     const { credentials } = await session.send("WebAuthn.getCredentials", { authenticatorId });
     expect(credentials).toMatchObject([{ isResidentCredential: true, rpId: "localhost" }]);
 
-    watch.expect("401 /api/dashboard/emails", "401 /api/dashboard/sessions", "401 /api/dashboard/sign-in");
+    watch.expect(
+      "401 /api/dashboard/emails",
+      "401 /api/dashboard/sessions",
+      "401 /api/dashboard/passkeys",
+      "401 /api/dashboard/sign-in/passkeys/sessions",
+    );
     await press(page, "Sign out");
     await page.getByRole("button", passkeyButton).waitFor();
     await press(page, "Sign in with a passkey");
@@ -149,7 +154,7 @@ describe("a passkey", () => {
     page.on("request", (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
     await page.reload();
     await field.waitFor();
-    expect(asked).not.toContain("POST /api/dashboard/sign-in");
+    expect(asked).not.toContain("POST /api/dashboard/sign-in/passkeys/options");
     await moveUntil(page, page.getByText(`Signed in as ${email} to Acme Passkeys.`).waitFor());
   });
 
@@ -164,7 +169,7 @@ describe("a passkey", () => {
     await add.click();
     await page.getByRole("alert").getByText("This device already has a passkey of yours.").waitFor();
     await session.send("WebAuthn.clearCredentials", { authenticatorId });
-    watch.expect("401 /api/dashboard/sessions");
+    watch.expect("401 /api/dashboard/sessions", "401 /api/dashboard/passkeys");
     await page.getByRole("button", { name: "Sign out", exact: true }).click();
     await page.getByRole("button", passkeyButton).click();
     await page.getByRole("alert").getByText("The browser gave no passkey").waitFor();
@@ -184,7 +189,11 @@ const signInWith = async (extension: string) => {
 const add = (page: Page): Promise<void> => page.getByRole("button", { name: "Add passkey" }).click();
 
 const signOut = async ({ page, watch }: Visit): Promise<void> => {
-  watch.expect("401 /api/dashboard/sessions", "401 /api/dashboard/sign-in");
+  watch.expect(
+    "401 /api/dashboard/sessions",
+    "401 /api/dashboard/passkeys",
+    "401 /api/dashboard/sign-in/passkeys/sessions",
+  );
   await page.getByRole("button", { name: "Sign out", exact: true }).click();
   await page.getByRole("button", passkeyButton).waitFor();
 };
@@ -225,7 +234,7 @@ describe("a password manager", () => {
 
   test("that leaves out everything is told that nothing is stored", async () => {
     const { page, watch } = await signInWith(unreadable);
-    watch.expect("401 /api/dashboard/sessions");
+    watch.expect("401 /api/dashboard/passkeys");
     await add(page);
     await page
       .getByRole("alert")
@@ -240,9 +249,9 @@ describe("a passkey that was made and not stored", () => {
 
   test("without a network: the next press stores it", async () => {
     const { page, watch, session, authenticatorId } = await signInWith("");
-    watch.expect("ERR_FAILED /api/dashboard/sessions");
-    await page.route("**/api/dashboard/sessions", (route) =>
-      route.request().postDataJSON()?.action === "add" ? route.abort() : route.continue(),
+    watch.expect("ERR_FAILED /api/dashboard/passkeys");
+    await page.route("**/api/dashboard/passkeys", (route) =>
+      route.request().method() === "POST" ? route.abort() : route.continue(),
     );
     await add(page);
     await page.getByRole("alert").getByText(sentence).waitFor();
@@ -255,10 +264,9 @@ describe("a passkey that was made and not stored", () => {
 
   test("after its time: the session goes on, and another press adds one", async () => {
     const { page, watch } = await signInWith("");
-    watch.expect("401 /api/dashboard/sessions");
-    await page.route("**/api/dashboard/sessions", async (route) => {
-      if (route.request().postDataJSON()?.action === "add")
-        await table.remove(keys.passkeyChallenge(challengeIn(route)));
+    watch.expect("401 /api/dashboard/passkeys");
+    await page.route("**/api/dashboard/passkeys", async (route) => {
+      if (route.request().method() === "POST") await table.remove(keys.passkeyChallenge(challengeIn(route)));
       await route.continue();
     });
     await add(page);
@@ -273,7 +281,7 @@ describe("a passkey that was made and not stored", () => {
 
 test("a user with ten is told before the device makes another", async () => {
   const { page, watch, session, authenticatorId, org, id } = await signInWith("");
-  watch.expect("400 /api/dashboard/sessions");
+  watch.expect("400 /api/dashboard/passkeys/options");
   const passkey = { publicKey: "", counter: 0, createdAt: new Date().toISOString() };
   const passkeys = Object.fromEntries(
     Array.from({ length: 10 }, (_, index) => [String(index).padStart(22, "A"), passkey]),

@@ -7,7 +7,7 @@ export const ownOrigin = (): string => new URL(inject("apiUrl")).origin;
 
 /** The options for a passkey to add. */
 export const beginPasskey = async (dashboard: Client) => {
-  const { body } = await dashboard.patch("/sessions", { action: "begin" });
+  const { body } = await dashboard.post("/passkeys/options");
   return body.options as { challenge: string; rp: { id: string }; user: { id: string; name: string } };
 };
 
@@ -16,14 +16,14 @@ export const addPasskey = async (
   passkey: TestPasskey = createPasskey(ownOrigin()),
 ): Promise<TestPasskey> => {
   const answer = passkey.register(await beginPasskey(dashboard));
-  const { status, body } = await dashboard.patch("/sessions", { action: "add", answer });
-  if (status !== 200) throw new Error(JSON.stringify(body));
+  const { status, body } = await dashboard.post("/passkeys", { answer });
+  if (status !== 201) throw new Error(JSON.stringify(body));
   return passkey;
 };
 
 /** The options for a sign-in. */
 export const beginSignIn = async (): Promise<{ challenge: string; rpId: string }> =>
-  (await visitor().post("/sign-in", {})).body.options as { challenge: string; rpId: string };
+  (await visitor().post("/sign-in/passkeys/options")).body.options as { challenge: string; rpId: string };
 
 export const redeemPasskey = async (answer: object, headers: Record<string, string> = {}): Promise<Reply> =>
-  visitor(headers).post("/sign-in", { answer });
+  visitor(headers).post("/sign-in/passkeys/sessions", { answer });

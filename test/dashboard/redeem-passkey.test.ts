@@ -25,8 +25,8 @@ const expectUnknown = (reply: Reply): void => {
 const expectUsed = (reply: Reply): void =>
   expectRefusal(reply, 401, /used already or took too long/, { code: "attempt_unknown" });
 
-test("200: without an answer: options that say nothing of who has passkeys", async () => {
-  const reply = await visitor().post("/sign-in", {});
+test("200: options that say nothing of who has passkeys", async () => {
+  const reply = await visitor().post("/sign-in/passkeys/options");
   expect(reply.status).toBe(200);
   expect(reply.body).toEqual({
     options: {
@@ -58,7 +58,7 @@ describe("201", () => {
       createdBy: "user",
       browser: "Firefox on Linux",
     });
-    const { passkeys } = (await dashboard.get("/sessions")).body;
+    const { passkeys } = (await dashboard.get("/passkeys")).body;
     const [{ lastUsedAt = "", createdAt = "" } = {}] = passkeys as {
       lastUsedAt?: string;
       createdAt?: string;
@@ -118,7 +118,7 @@ test("401 attempt_unknown: a challenge that was used, of nobody, or to add a pas
 describe("401 passkey_unknown", () => {
   test("a passkey that was removed, or never added", async () => {
     const { passkey, dashboard } = await newUser();
-    await dashboard.patch("/sessions", { action: "remove", id: passkey.id });
+    await dashboard.delete(`/passkeys/${passkey.id}`);
     expectUnknown(await redeemPasskey(passkey.answer(await beginSignIn())));
     const stranger = createPasskey(ownOrigin());
     stranger.register(await beginPasskey(dashboard));

@@ -185,8 +185,7 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
   ["PATCH /organization", /^name: /, named("", "x".repeat(101), "a\u0000", null)],
   ["PATCH /organization", /^scanEvery: must be day, week, or never/, [{ scanEvery: "hour" }]],
   ["GET /sessions", /^limit/, ["limit=101"]],
-  ["PATCH /sessions", /^action: /, [{}, { action: "list" }]],
-  ["PATCH /sessions", /^id: /, [{ action: "remove", id: "__proto__" }]],
+  ["DELETE /passkeys/__proto__", /^id: /, none],
   [
     "POST /sign-in/links",
     /^email: /,
@@ -247,15 +246,14 @@ const credential = { id: "A".repeat(22), rawId: "A".repeat(22), type: "public-ke
 /** What a device, a link or a provider holds: nobody can mend a field of it. */
 const untyped: readonly [route: string, refusal: RefusalName, bodies: readonly object[]][] = [
   [
-    "PATCH /sessions",
+    "POST /passkeys",
     "passkeyRefused",
     [undefined, {}, { ...credential, id: "x" }, { ...credential, response: {} }].map((answer) => ({
-      action: "add",
       answer,
     })),
   ],
   [
-    "POST /sign-in",
+    "POST /sign-in/passkeys/sessions",
     "passkeyRefused",
     [{}, { ...credential, rawId: "x" }, credential, { ...credential, response: { signature: "" } }].map(
       (answer) => ({ answer }),

@@ -72,8 +72,10 @@ const allowedTogether = (entries: readonly Entry[], seen: TransactionKeys, stack
 };
 
 const writersOfIdentities = [
+  "add-passkey",
+  "begin-passkey",
+  "begin-passkey-sign-in",
   "change-member",
-  "change-passkeys",
   "create-api-key",
   "create-sign-in-link",
   "end-session",
@@ -83,6 +85,7 @@ const writersOfIdentities = [
   "redeem-provider-code",
   "redeem-sign-in-link",
   "remove-member",
+  "remove-passkey",
   "resend-invitation",
   "revoke-api-key",
   "revoke-other-sessions",

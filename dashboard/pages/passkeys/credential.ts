@@ -11,8 +11,8 @@ export const isAtName = (): boolean => !/^[\d.]+$|^\[/.test(location.hostname);
 export const hasPasskeys = (): boolean =>
   isAtName() && "PublicKeyCredential" in globalThis && "credentials" in navigator;
 
-export type NewPasskey = Extract<Input<"PATCH /dashboard/sessions">["body"], { action: "add" }>["answer"];
-export type PasskeyAnswer = NonNullable<Input<"POST /dashboard/sign-in">["body"]["answer"]>;
+export type NewPasskey = Input<"POST /dashboard/passkeys">["body"]["answer"];
+export type PasskeyAnswer = Input<"POST /dashboard/sign-in/passkeys/sessions">["body"]["answer"];
 
 /** Makes one, by the options of the service. @throws Failure */
 export async function createPasskey(given: unknown): Promise<NewPasskey> {

@@ -4,10 +4,11 @@ import { Failure, isPassing } from "../../api/failure.ts";
 import type { Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Confirm, type Ends, type Show, useDialog } from "../../components/dialog.tsx";
-import { Empty, FailureNotice } from "../../components/notice.tsx";
+import { Empty, FailureNotice, Pending } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
 import { actionsColumn, type Column, Table } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
+import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import {
   createPasskey,
@@ -18,12 +19,11 @@ import {
 } from "../passkeys/credential.ts";
 import { useAhead } from "../passkeys/use-ahead.ts";
 
-type Passkey = Reply<"GET /dashboard/sessions">["passkeys"][number];
+type Passkey = Reply<"GET /dashboard/passkeys">["passkeys"][number];
 
 const nameOf = ({ browser = "Unknown browser" }: Passkey): string => browser;
 
-const newOptions = async (): Promise<unknown> =>
-  (await call("PATCH /dashboard/sessions", { body: { action: "begin" } })).options;
+const newOptions = async (): Promise<unknown> => (await call("POST /dashboard/passkeys/options", {})).options;
 
 /** Says of a passkey that the device has, and will offer, that it is not stored here. */
 function notStored(failure: Failure): Failure {
@@ -33,12 +33,13 @@ function notStored(failure: Failure): Failure {
   return new Failure(`${words} ${failure.message}${advice}`, failure);
 }
 
-export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; reload: () => void }) {
+export function Passkeys() {
+  const data = useData("", (signal) => call("GET /dashboard/passkeys", {}, { signal }));
   const options = useAhead(newOptions, freshMilliseconds);
   const changed = (): void => {
     // They name the passkeys that the device need not make again.
     options.forget();
-    reload();
+    data.reload();
   };
   const { dialog, show } = useDialog(changed);
   const action = useAction();
@@ -47,7 +48,7 @@ export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; r
   const add = async (): Promise<void> => {
     made.current ??= await createPasskey(await options.get());
     try {
-      await call("PATCH /dashboard/sessions", { body: { action: "add", answer: made.current } });
+      await call("POST /dashboard/passkeys", { body: { answer: made.current } });
     } catch (error) {
       const failure = asFailure(error);
       if (!isPassing(failure)) {
@@ -80,8 +81,10 @@ export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; r
         )}
       </div>
       <FailureNotice failure={action.failure} />
-      {passkeys.length > 0 ? (
-        <Table caption="passkeys" columns={columns(show)} rows={passkeys} />
+      {data.value === undefined ? (
+        <Pending data={data} what="your passkeys" />
+      ) : data.value.passkeys.length > 0 ? (
+        <Table caption="passkeys" columns={columns(show)} rows={data.value.passkeys} />
       ) : (
         <Empty title={hasPasskeys() ? "You have no passkey here yet." : "Passkeys do not work here."}>
           {isAtName() ? (
@@ -128,7 +131,7 @@ const columns = (show: Show): Column<Passkey>[] => [
 
 function RemovePasskey({ passkey, ...ends }: Ends & { passkey: Passkey }) {
   const remove = async (): Promise<string> => {
-    await call("PATCH /dashboard/sessions", { body: { action: "remove", id: passkey.id } });
+    await call("DELETE /dashboard/passkeys/{id}", { path: { id: passkey.id } });
     return "The passkey was removed.";
   };
   return (

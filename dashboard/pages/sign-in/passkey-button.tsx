@@ -14,14 +14,13 @@ import {
 } from "../passkeys/credential.ts";
 import { useAhead } from "../passkeys/use-ahead.ts";
 
-type SignedIn = Reply<"POST /dashboard/sign-in">;
+type SignedIn = Reply<"POST /dashboard/sign-in/passkeys/sessions">;
 
-const redeem = (answer?: PasskeyAnswer): Promise<SignedIn> =>
-  call("POST /dashboard/sign-in", { body: answer ? { answer } : {} }, { whenSignedOut: "fail" });
+const redeem = (answer: PasskeyAnswer): Promise<SignedIn> =>
+  call("POST /dashboard/sign-in/passkeys/sessions", { body: { answer } }, { whenSignedOut: "fail" });
 
-/** Without an answer the options come instead. */
 const newOptions = async (): Promise<unknown> =>
-  ((await redeem()) as unknown as { options: unknown }).options;
+  (await call("POST /dashboard/sign-in/passkeys/options", {}, { whenSignedOut: "fail" })).options;
 
 /** Calls at each sign of a person at the page: options cost the service a row, and many pages are open without anybody at them. */
 function whenSomebody(act: () => void, signal: AbortSignal): void {

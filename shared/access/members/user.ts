@@ -136,15 +136,18 @@ export const shown = (user: User): Member => ({
   hasIdentity: user.identityId !== undefined,
 });
 
+/** A passkey as it is listed. */
+export const shownPasskey = (id: string, { createdAt, lastUsedAt, browser }: Passkey) => ({
+  id,
+  createdAt,
+  lastUsedAt: lastUsedAt ?? null,
+  ...(browser !== undefined && { browser }),
+});
+
 /** The passkeys of a user as they are listed, newest first. */
 export const passkeysOf = ({ passkeys = {} }: User) =>
   Object.entries(passkeys)
-    .map(([id, { createdAt, lastUsedAt = null, browser }]) => ({
-      id,
-      createdAt,
-      lastUsedAt,
-      ...(browser !== undefined && { browser }),
-    }))
+    .map(([id, passkey]) => shownPasskey(id, passkey))
     .sort((one, other) => other.createdAt.localeCompare(one.createdAt));
 
 /**

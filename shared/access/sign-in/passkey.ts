@@ -1,70 +1,38 @@
 /**
  * Passkeys: a user adds them in a session, and signs in by them to that organization without saying who it is. The library checks what
- * WebAuthn Level 3 (7.1, 7.2) asks to be checked; here is what is asked, and what is kept.
+ * WebAuthn Level 3 (7.1, 7.2) asks to be checked; here is what is kept. passkey-options.ts has what browsers are asked.
  */
 import { Logger } from "@aws-lambda-powertools/logger";
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from "@simplewebauthn/server";
+import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { allOf, asRead, type Write } from "../../aws/table/condition.ts";
-import { keys, timeToLive } from "../../aws/table/keys.ts";
+import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as limits from "../api/limits.ts";
 import { notRemoved } from "../members/membership.ts";
-import type * as users from "../members/user.ts";
+import * as users from "../members/user.ts";
 import type { Visit } from "../sessions/browser.ts";
 import * as links from "./link.ts";
+import { maximumPasskeys, membershipOf, rpIdOf, supportedAlgorithmIDs } from "./passkey-options.ts";
 import type { NewPasskey, PasskeyAnswer } from "./passkey-schema.ts";
 import { newNotices } from "./request.ts";
-
-const maximumPasskeys = 10;
-/** People may have to look for their key or telephone. */
-const challengeSeconds = 5 * 60;
-/** EdDSA, ES256 and RS256 (RFC 9053, RFC 8812): what authenticators have, with keys that a row has room for. */
-const supportedAlgorithmIDs = [-8, -7, -257];
 
 /** Rows of passkeys are found by their user alone. */
 const unnamed = "This passkey does not say whose it is: sign in another way, and add another passkey";
 
 const logger = new Logger();
 
-/** The WebAuthn options to add a passkey in the session with this hash. Refuses `providerRequired` and `passkeyLimitReached`. */
-export const begin = async (org: number, userId: number, session: string, origin: string) => {
-  const { user, organization } = await membershipOf(org, userId);
-  if (links.needsVoucher({ user, organization })) throw new Refusal("providerRequired");
-  const ids = Object.keys(user.passkeys ?? {});
-  // Before the device makes one that could not be stored.
-  if (ids.length >= maximumPasskeys) throw new Refusal("passkeyLimitReached");
-  const options = await generateRegistrationOptions({
-    rpName: "Breach Monitor",
-    rpID: rpIdOf(origin),
-    // Browsers list passkeys by this name, and one address may be a user of several organizations.
-    userName: `${user.email} (${organization.name})`,
-    userID: new TextEncoder().encode(`${org}.${userId}`),
-    timeout: challengeSeconds * 1_000,
-    attestationType: "none",
-    excludeCredentials: ids.map((id) => ({ id })),
-    authenticatorSelection: { residentKey: "required", userVerification: "required" },
-    supportedAlgorithmIDs,
-  });
-  return handOut(options, session);
-};
-
 /**
- * Adds the passkey that the browser has made by the options of `begin`, and tells the user by e-mail. Refuses `passkeyRefused`, `attemptUnknown` and
- * `passkeyLimitReached`.
+ * Adds the passkey that the browser has made, gives it as it is listed, and tells the user by e-mail. Refuses
+ * `passkeyRefused`, `attemptUnknown` and `passkeyLimitReached`.
  */
 export const add = async (
   org: number,
   userId: number,
   answer: NewPasskey,
   { session, origin, browser }: { session: string; origin: string; browser: string | undefined },
-): Promise<void> => {
+): Promise<ReturnType<typeof users.shownPasskey>> => {
   const { found, challenge } = await verify(origin, async (expected) => {
     const response = { ...answer, clientExtensionResults: {} };
     const { registrationInfo } = await verifyRegistrationResponse({
@@ -107,21 +75,11 @@ export const add = async (
     return notices;
   });
   await notices.send();
+  return users.shownPasskey(found.id, passkey);
 };
 
-/** The WebAuthn options to sign in, the same for everybody. */
-export const beginSignIn = async (origin: string) =>
-  handOut(
-    await generateAuthenticationOptions({
-      rpID: rpIdOf(origin),
-      timeout: challengeSeconds * 1_000,
-      userVerification: "required",
-    }),
-  );
-
 /**
- * Signs in by the answer to the options of `beginSignIn`. Refuses `passkeyUnknown`, `passkeyRefused`, `attemptUnknown` and
- * `providerRequired`.
+ * Signs in by a passkey's answer. Refuses `passkeyUnknown`, `passkeyRefused`, `attemptUnknown` and `providerRequired`.
  */
 export const signIn = async (
   answer: PasskeyAnswer,
@@ -156,29 +114,6 @@ export const signIn = async (
   // Just removed, or used by somebody who has a copy of it.
   if (signedIn === undefined) throw new Refusal("passkeyUnknown");
   return signedIn;
-};
-
-/** The user and the organization, neither of them removed. Refuses `passkeyUnknown`. */
-const membershipOf = async (org: number, userId: number): Promise<links.Membership> => {
-  const [membership] = await links.membershipsNamed([{ organizationId: org, userId }]);
-  if (membership === undefined) throw new Refusal("passkeyUnknown");
-  return membership;
-};
-
-/** WebAuthn's RP ID: passkeys belong to the host of the page that made them. */
-const rpIdOf = (origin: string): string => new URL(origin).hostname;
-
-/** Keeps the challenge of the options, for one answer: in the session with this hash, or without one to sign in. */
-const handOut = async <Options extends { challenge: string }>(
-  options: Options,
-  session?: string,
-): Promise<Record<string, unknown>> => {
-  await table.put({
-    ...keys.passkeyChallenge(options.challenge),
-    ...(session !== undefined && { session }),
-    [timeToLive]: Math.floor(Date.now() / 1000) + challengeSeconds,
-  });
-  return { ...options };
 };
 
 /** Uses the challenge up. */

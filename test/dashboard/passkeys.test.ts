@@ -17,9 +17,9 @@ const newUser = async () => {
 type User = Awaited<ReturnType<typeof newUser>>;
 
 const add = ({ dashboard }: Pick<User, "dashboard">, answer: object) =>
-  dashboard.patch("/sessions", { action: "add", answer });
+  dashboard.post("/passkeys", { answer });
 const passkeysOf = async ({ dashboard }: Pick<User, "dashboard">) =>
-  (await dashboard.get("/sessions")).body.passkeys as { id: string }[];
+  (await dashboard.get("/passkeys")).body.passkeys as { id: string }[];
 const newPasskey = () => createPasskey(ownOrigin());
 const used = /used already or took too long/;
 
@@ -32,14 +32,13 @@ test("429 after 20 passkeys of a user in a UTC day, since each is told by e-mail
   expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
 });
 
-describe("200", () => {
+describe("success", () => {
   test("the options ask for a passkey of this host that proves who uses it", async () => {
     const user = await newUser();
     const first = await addPasskey(user.dashboard);
-    const { status, body } = await user.dashboard.patch("/sessions", { action: "begin" });
+    const { status, body } = await user.dashboard.post("/passkeys/options");
     expect(status).toBe(200);
     expect(body).toEqual({
-      success: true,
       options: {
         challenge: expect.stringMatching(/^[\w-]{43}$/),
         rp: { name: "Breach Monitor", id: new URL(ownOrigin()).hostname },
@@ -67,15 +66,13 @@ describe("200", () => {
     const headers = { "user-agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Chrome/142.0.0.0" };
     const begun = await beginPasskey(user.dashboard);
     const second = newPasskey();
-    const reply = await browserWith(cookie).dashboard.request("PATCH", "/sessions", {
+    const reply = await browserWith(cookie).dashboard.request("POST", "/passkeys", {
       headers,
-      body: { action: "add", answer: second.register(begun) },
+      body: { answer: second.register(begun) },
     });
-    expect(reply).toMatchObject({ status: 200, body: { success: true } });
-    expect(await passkeysOf(user)).toEqual([
-      { id: second.id, createdAt: timestamp, lastUsedAt: null, browser: "Chrome on macOS" },
-      expect.objectContaining({ id: first.id }),
-    ]);
+    const listed = { id: second.id, createdAt: timestamp, lastUsedAt: null, browser: "Chrome on macOS" };
+    expect(reply).toMatchObject({ status: 201, body: listed });
+    expect(await passkeysOf(user)).toEqual([listed, expect.objectContaining({ id: first.id })]);
     expect(await passkeysOf(other)).toEqual([]);
   });
 
@@ -83,8 +80,7 @@ describe("200", () => {
     const { org, ...user } = await newUser();
     const other = await signedIn(org);
     const [kept, removed] = [await addPasskey(user.dashboard), await addPasskey(user.dashboard)];
-    const remove = ({ dashboard }: Pick<User, "dashboard">) =>
-      dashboard.patch("/sessions", { action: "remove", id: removed.id });
+    const remove = ({ dashboard }: Pick<User, "dashboard">) => dashboard.delete(`/passkeys/${removed.id}`);
     expect((await remove(other)).status).toBe(200);
     expect(await passkeysOf(user)).toHaveLength(2);
     for (const _ of [1, 2])
@@ -101,7 +97,7 @@ describe("200", () => {
     await expect.poll(subjects).toEqual([added]);
     const [mail = ""] = await mailsTo(user.email);
     expect(mail).toMatch(/^http:\S+\/api\/app\/settings\/sessions\r?$/m);
-    const remove = () => user.dashboard.patch("/sessions", { action: "remove", id });
+    const remove = () => user.dashboard.delete(`/passkeys/${id}`);
     await Promise.all([remove(), remove()]);
     await expect.poll(subjects).toEqual([added, "A passkey was removed: Acme on Breach Monitor"]);
   });
@@ -112,20 +108,15 @@ describe("200", () => {
       Array.from({ length: 14 }, async () => newPasskey().register(await beginPasskey(user.dashboard))),
     );
     const replies = await Promise.all(answers.map((each) => add(user, each)));
-    expect(countStatuses(replies)).toEqual({ 200: 10, 400: 3 });
+    expect(countStatuses(replies)).toEqual({ 201: 10, 400: 3 });
     const kept = await passkeysOf(user);
     expect(kept).toHaveLength(10);
     const limit = { code: "passkey_limit_reached" };
     expectRefusal(await add(user, answer), 400, /already have 10/, limit);
     // Before a device makes one.
-    expectRefusal(
-      await user.dashboard.patch("/sessions", { action: "begin" }),
-      400,
-      /already have 10/,
-      limit,
-    );
-    await user.dashboard.patch("/sessions", { action: "remove", id: kept[0]?.id });
-    expect((await add(user, answer)).status).toBe(200);
+    expectRefusal(await user.dashboard.post("/passkeys/options"), 400, /already have 10/, limit);
+    await user.dashboard.delete(`/passkeys/${kept[0]?.id}`);
+    expect((await add(user, answer)).status).toBe(201);
   });
 });
 
@@ -137,7 +128,7 @@ describe("401 attempt_unknown", () => {
     const other = await createSession(org, { id: user.userId, email: user.email });
     const options = await beginPasskey(user.dashboard);
     expectRefusal(await add(other, newPasskey().register(options)), 401, used, code);
-    expect((await add(user, newPasskey().register(options))).status).toBe(200);
+    expect((await add(user, newPasskey().register(options))).status).toBe(201);
     expectRefusal(await add(user, newPasskey().register(options)), 401, used, code);
     const invented = { ...options, challenge: "A".repeat(43) };
     expectRefusal(await add(user, newPasskey().register(invented)), 401, used, code);
@@ -171,7 +162,7 @@ describe("401 passkey_refused", () => {
       const refused = await add(user, newPasskey().register(options, changes));
       expectRefusal(refused, 401, /not valid here/, { code: "passkey_refused" });
       // It leaves the attempt as it is.
-      expect((await add(user, newPasskey().register(options))).status).toBe(200);
+      expect((await add(user, newPasskey().register(options))).status).toBe(201);
     },
   );
 });
@@ -179,7 +170,7 @@ describe("401 passkey_refused", () => {
 test("403 provider_required: where people come by the identity provider", async () => {
   const { org, dashboard } = await newUser();
   await table.update(keys.organization(org), { set: { signIn: "provider" } });
-  const refused = await dashboard.patch("/sessions", { action: "begin" });
+  const refused = await dashboard.post("/passkeys/options");
   expectRefusal(refused, 403, /identity provider/, { code: "provider_required" });
 });
 
