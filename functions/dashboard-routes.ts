@@ -33,7 +33,6 @@ import { listDomains } from "./list-domains/endpoint.ts";
 import { listFindings } from "./list-findings/endpoint.ts";
 import { listFoundBreaches } from "./list-found-breaches/endpoint.ts";
 import { listMembers } from "./list-members/endpoint.ts";
-import { listPasskeys } from "./list-passkeys/endpoint.ts";
 import { listSessions } from "./list-sessions/endpoint.ts";
 import { listTeams } from "./list-teams/endpoint.ts";
 import { listUnwatched } from "./list-unwatched/endpoint.ts";
@@ -82,7 +81,6 @@ export const dashboardRoutes = [
   { method: "GET", path: "/sessions", name: "list-sessions", endpoint: listSessions },
   { method: "DELETE", path: "/sessions", name: "revoke-other-sessions", endpoint: revokeOtherSessions },
   { method: "DELETE", path: "/sessions/{id}", name: "revoke-session", endpoint: revokeSession },
-  { method: "GET", path: "/passkeys", name: "list-passkeys", endpoint: listPasskeys },
   { method: "POST", path: "/passkeys", name: "add-passkey", endpoint: addPasskey },
   { method: "POST", path: "/passkeys/options", name: "begin-passkey", endpoint: beginPasskey },
   { method: "DELETE", path: "/passkeys/{id}", name: "remove-passkey", endpoint: removePasskey },

@@ -58,7 +58,7 @@ export const dashboard: Part = {
   tags: {
     "sign-in": "Getting a session, without a password",
     session: "The session that a request comes with",
-    sessions: "All sessions of the user",
+    sessions: "All sessions and passkeys of the user",
     passkeys: "Passkeys of the user, to sign in with",
     overview: "The state of the organization at a glance",
     findings: "Findings with whose address each is",

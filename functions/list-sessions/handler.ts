@@ -1,9 +1,10 @@
 import { serve } from "../../shared/access/api/serve.ts";
+import * as users from "../../shared/access/members/user.ts";
 import * as sessions from "../../shared/access/sessions/session.ts";
 import { listSessions } from "./endpoint.ts";
 
 export const handler = serve(listSessions, async ({ org, actor, session, query: { limit, offset } }) => {
-  const all = await sessions.list(org, new Date(), actor.id);
+  const [all, user] = await Promise.all([sessions.list(org, new Date(), actor.id), users.get(org, actor.id)]);
   return {
     sessions: all.slice(offset, offset + limit).map((each) => ({
       id: each.id,
@@ -15,5 +16,6 @@ export const handler = serve(listSessions, async ({ org, actor, session, query: 
       ...(each.browser !== undefined && { browser: each.browser }),
     })),
     total: all.length,
+    passkeys: user === undefined ? [] : users.passkeysOf(user),
   };
 });

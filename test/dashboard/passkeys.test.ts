@@ -19,7 +19,7 @@ type User = Awaited<ReturnType<typeof newUser>>;
 const add = ({ dashboard }: Pick<User, "dashboard">, answer: object) =>
   dashboard.post("/passkeys", { answer });
 const passkeysOf = async ({ dashboard }: Pick<User, "dashboard">) =>
-  (await dashboard.get("/passkeys")).body.passkeys as { id: string }[];
+  (await dashboard.get("/sessions")).body.passkeys as { id: string }[];
 const newPasskey = () => createPasskey(ownOrigin());
 const used = /used already or took too long/;
 

@@ -58,7 +58,7 @@ describe("201", () => {
       createdBy: "user",
       browser: "Firefox on Linux",
     });
-    const { passkeys } = (await dashboard.get("/passkeys")).body;
+    const { passkeys } = (await dashboard.get("/sessions")).body;
     const [{ lastUsedAt = "", createdAt = "" } = {}] = passkeys as {
       lastUsedAt?: string;
       createdAt?: string;

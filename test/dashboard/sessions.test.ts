@@ -81,8 +81,8 @@ test("GET /sessions: the user's own in this organization, newest first, by page"
     createdBy: "operator",
   });
   const list = async (query = "") => (await two.dashboard.get(`/sessions${query}`)).body;
-  expect(await list()).toEqual({ sessions: [three, two, one].map(shown), total: 3 });
-  expect(await list("?limit=1&offset=1")).toEqual({ sessions: [shown(two)], total: 3 });
+  expect(await list()).toEqual({ sessions: [three, two, one].map(shown), total: 3, passkeys: [] });
+  expect(await list("?limit=1&offset=1")).toEqual({ sessions: [shown(two)], total: 3, passkeys: [] });
   expect(await list("?offset=7")).toMatchObject({ sessions: [], total: 3 });
 });
 

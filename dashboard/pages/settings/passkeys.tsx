@@ -4,11 +4,10 @@ import { Failure, isPassing } from "../../api/failure.ts";
 import type { Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
 import { Confirm, type Ends, type Show, useDialog } from "../../components/dialog.tsx";
-import { Empty, FailureNotice, Pending } from "../../components/notice.tsx";
+import { Empty, FailureNotice } from "../../components/notice.tsx";
 import { say } from "../../components/status.tsx";
 import { actionsColumn, type Column, Table } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
-import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import {
   createPasskey,
@@ -19,7 +18,7 @@ import {
 } from "../passkeys/credential.ts";
 import { useAhead } from "../passkeys/use-ahead.ts";
 
-type Passkey = Reply<"GET /dashboard/passkeys">["passkeys"][number];
+type Passkey = Reply<"GET /dashboard/sessions">["passkeys"][number];
 
 const nameOf = ({ browser = "Unknown browser" }: Passkey): string => browser;
 
@@ -33,13 +32,12 @@ function notStored(failure: Failure): Failure {
   return new Failure(`${words} ${failure.message}${advice}`, failure);
 }
 
-export function Passkeys() {
-  const data = useData("", (signal) => call("GET /dashboard/passkeys", {}, { signal }));
+export function Passkeys({ passkeys, reload }: { passkeys: readonly Passkey[]; reload: () => void }) {
   const options = useAhead(newOptions, freshMilliseconds);
   const changed = (): void => {
     // They name the passkeys that the device need not make again.
     options.forget();
-    data.reload();
+    reload();
   };
   const { dialog, show } = useDialog(changed);
   const action = useAction();
@@ -81,10 +79,8 @@ export function Passkeys() {
         )}
       </div>
       <FailureNotice failure={action.failure} />
-      {data.value === undefined ? (
-        <Pending data={data} what="your passkeys" />
-      ) : data.value.passkeys.length > 0 ? (
-        <Table caption="passkeys" columns={columns(show)} rows={data.value.passkeys} />
+      {passkeys.length > 0 ? (
+        <Table caption="passkeys" columns={columns(show)} rows={passkeys} />
       ) : (
         <Empty title={hasPasskeys() ? "You have no passkey here yet." : "Passkeys do not work here."}>
           {isAtName() ? (

@@ -46,7 +46,7 @@ export function Sessions() {
         columns={columns(end, action.isBusy)}
         empty={<Empty title="There are no sessions." />}
       />
-      <Passkeys />
+      {data.value !== undefined && <Passkeys passkeys={data.value.passkeys} reload={data.reload} />}
       {dialog}
     </>
   );

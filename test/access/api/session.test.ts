@@ -155,7 +155,15 @@ test("the dashboard gets the role and the session as of each request", async () 
   await createUser(org, "boss@acme.example");
   const dashboard = () => use(1000, authenticateDashboard as typeof authenticate);
   expect(await dashboard()).toMatchObject({ session: { id, role: "admin" } });
-  await users.change(org, user.id, { role: "member" }, { type: "system", id: null, label: "Test" }, id);
+  await users.change(
+    org,
+    user.id,
+    { role: "member" },
+    { type: "system", id: null, label: "Test" },
+    {
+      keptSession: id,
+    },
+  );
   expect(await dashboard()).toMatchObject({ session: { id, role: "member" } });
 });
 
