@@ -32,7 +32,6 @@ export const emailRows = function* (
       afterScan: 0,
       lastScannedAt: lastScannedBy === 0 ? null : timeOfScan(clock, lastScannedBy),
       findings: totals.findingIds[index] ?? {},
-      ...(totals.lastFoundAt[index] && { lastFoundAt: totals.lastFoundAt[index] }),
       ...Object.fromEntries(
         totals.openByLevel
           .map((ofLevel, at): [string, number] => [`open${at + 1}`, ofLevel[index] ?? 0])

@@ -90,8 +90,6 @@ export type FindingTotals = {
   /** The scan that found something last, or 0. */
   lastScans: Uint16Array;
   countsByScan: Map<number, number>;
-  /** When the latest finding of the address was detected; empty without findings. */
-  lastFoundAt: string[];
   /** What shared/monitoring/counts counts, by row and attribute. */
   counts: Map<number, Map<string, number>>;
 };
@@ -100,14 +98,13 @@ export const noFindings = (addresses: number): FindingTotals => ({
   findingIds: Array.from({ length: addresses }, () => ({})),
   openByLevel: severities.map(() => new Uint16Array(addresses)),
   lastScans: new Uint16Array(addresses),
-  lastFoundAt: Array.from({ length: addresses }, () => ""),
   countsByScan: new Map(),
   counts: new Map(),
 });
 
 /** All rows of the list of findings; adds them up in `totals`. */
 export const findingRows = function* (size: Size, clock: Clock, totals: FindingTotals): Generator<Row> {
-  const { findingIds, openByLevel, lastScans, lastFoundAt, countsByScan } = totals;
+  const { findingIds, openByLevel, lastScans, countsByScan } = totals;
   const list = buildList("FINDING");
   /** Rows of what is new, by sort key. */
   const fresh = new Map<string, Row>();
@@ -155,10 +152,10 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     if (!acknowledged && ofLevel !== undefined) ofLevel[address] = (ofLevel[address] ?? 0) + 1;
     lastScans[address] = scan;
     const at = finding.firstDetectedAt;
-    if (at > (lastFoundAt[address] ?? "")) lastFoundAt[address] = at;
     const key = keys.news(org, at.slice(0, 10), counts.placeOf(blockOf(reserved.id)));
     const ofDay: Row = fresh.get(key.sk) ?? { ...key, ...news.expiryOf(at.slice(0, 10)) };
     ofDay[breach] = Number(ofDay[breach] ?? 0) + 1;
+    ofDay.people = Number(ofDay.people ?? 0) + 1;
     fresh.set(key.sk, ofDay);
     const { [breach]: known } = dates;
     const time = Date.parse(at);
@@ -166,11 +163,6 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
       first: Math.min(known?.first ?? time, time),
       last: Math.max(known?.last ?? time, time),
     };
-  }
-  for (const at of lastFoundAt.filter((each) => each !== "")) {
-    const day = at.slice(0, 10);
-    const ofDay = counts.places.map((place) => fresh.get(keys.news(org, day, place).sk)).find(Boolean);
-    if (ofDay !== undefined) ofDay.people = Number(ofDay.people ?? 0) + 1;
   }
   const firstDay = news.firstDay(new Date());
   for (const row of fresh.values()) if (row.sk >= firstDay) yield row;

@@ -34,7 +34,11 @@ const overview = z.object({
     .object({
       since: timestamp,
       findings: count,
-      people: count.check(z.meta({ description: "E-mails with one of these findings" })),
+      people: count.check(
+        z.meta({
+          description: "E-mails with one of these findings; one that was found twice may count twice",
+        }),
+      ),
       breaches: z.array(z.object({ ...named, severity, findings: count })).check(
         z.meta({
           description:

@@ -38,7 +38,6 @@ const removalOf = (org: number, row: Email): Removal => {
     ],
     seats: by,
     breachedEmails: isBreached(row) ? by : 0,
-    people: [{ from: row.lastFoundAt }],
   };
 };
 

@@ -4,7 +4,6 @@ import { type FindingGroup, findings, newFinding } from "../findings/record.ts";
 import type { Reserved } from "../lists/blocks.ts";
 import type { MemberWrite } from "../lists/member-writes.ts";
 import type { CountedChange } from "../monitoring/counts/counts.ts";
-import type { PersonChange } from "../monitoring/counts/news.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails, isBreached, openDifferences } from "../monitoring/emails/record.ts";
 import { lastScannedAt } from "../monitoring/emails/watermark.ts";
@@ -76,7 +75,7 @@ const detectedOf = ({ found }: EmailChange, ids: readonly Reserved[]) =>
 export type ChangeWrites = {
   detected: CountedChange[];
   breachedEmails: number;
-  people: PersonChange[];
+  people: string[];
   email: MemberWrite;
   newFindings: MemberWrite[];
   seenFindings: Write[];
@@ -101,7 +100,6 @@ export const writesOfChange = (
     severity: gradeIn(grades, breachId).level,
   });
   const lastSeenAt = lastScannedAt(row, domain) ?? row.createdAt;
-  const lastFoundAt = checkedAt > (row.lastFoundAt ?? "") ? checkedAt : row.lastFoundAt;
   const isNewestCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
   const nowGone = new Set([...(row.gone ?? []), ...gone].filter((breachId) => !back.includes(breachId)));
   const findingKey = (breachId: number) => findings.key(org, row.findings[breachId] ?? 0);
@@ -113,12 +111,11 @@ export const writesOfChange = (
       to: groupOf(breachId),
     })),
     breachedEmails: found.length > 0 && group.isActive && !isBreached(row) ? 1 : 0,
-    people: found.length > 0 ? [{ from: row.lastFoundAt, to: lastFoundAt }] : [],
+    people: found.length > 0 ? [checkedAt] : [],
     email: emails.change(org, row.id, {
       from: group,
       set: {
         ...Object.fromEntries(detected.map(({ breachId, id }) => [`findings.${breachId}`, id.id])),
-        lastFoundAt: found.length > 0 ? lastFoundAt : undefined,
         ...(isNewestCheck && { lastScannedAt: checkedAt }),
         ...(nowGone.size > 0 && { gone: nowGone }),
       },

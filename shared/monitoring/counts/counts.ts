@@ -27,8 +27,8 @@ export type Changes = {
   findings?: readonly CountedChange[];
   /** By how much the number of active e-mails with a finding changes. */
   breachedEmails?: number;
-  /** E-mails whose latest finding changes, or that are removed. */
-  people?: readonly news.PersonChange[];
+  /** For each e-mail with new findings, when they were detected. */
+  people?: readonly string[];
   /** By how much the number of deliveries that were given up changes. */
   notDelivered?: { channelId: number; by: number; deliveryId: number };
 };

@@ -12,9 +12,6 @@ const days = 7;
 /** A row is kept, and written, for a day more than anybody reads it, since clocks differ. */
 const writtenDays = days + 1;
 
-/** When the latest finding of an e-mail was detected, before and after (ISO 8601); undefined: it has none, or is gone. */
-export type PersonChange = { from?: string | undefined; to?: string | undefined };
-
 /** A finding that is detected (no `from`) or deleted (no `to`), or of which neither holds. */
 type FindingChange = {
   breachId: number;
@@ -23,7 +20,8 @@ type FindingChange = {
   to?: object | undefined;
 };
 
-type Changes = { findings?: readonly FindingChange[]; people?: readonly PersonChange[] };
+/** `people`: for each e-mail with new findings, when they were detected (ISO 8601). */
+type Changes = { findings?: readonly FindingChange[]; people?: readonly string[] };
 
 const peopleAttribute = "people";
 
@@ -46,11 +44,7 @@ export const differencesOf = ({
     const by = Number(to !== undefined) - Number(from !== undefined);
     if (by !== 0) add(firstDetectedAt, String(breachId), by);
   }
-  for (const { from, to } of people) {
-    if (from?.slice(0, 10) === to?.slice(0, 10)) continue;
-    if (from !== undefined) add(from, peopleAttribute, -1);
-    if (to !== undefined) add(to, peopleAttribute, 1);
-  }
+  for (const at of people) add(at, peopleAttribute, 1);
   for (const [day, ofDay] of byDay) {
     const changed = Object.entries(ofDay).filter(([, by]) => by !== 0);
     if (changed.length === 0) byDay.delete(day);
@@ -95,12 +89,12 @@ export const readSums = async (org: number, from: string): Promise<Map<string, R
   return byDay;
 };
 
-/** `people`: e-mails with a finding among these. */
+/** `people`: e-mails with a finding among these; one that was found in two transactions may count twice. */
 export type News = { since: string; findings: number; people: number; byBreach: Map<number, number> };
 
 /**
- * What was detected since the beginning of the day a week ago (UTC) and is still there. The latest finding of an e-mail counts
- * the e-mail, on its day, so that each counts once however many days are added up.
+ * What was detected since the beginning of the day a week ago (UTC) and is still there. People are counted when they are found, and
+ * never taken off, so there can be no more of them than findings.
  */
 export const read = async (org: number, now: Date): Promise<News> => {
   const since = firstDay(now);
@@ -114,5 +108,5 @@ export const read = async (org: number, now: Date): Promise<News> => {
       }
     }
   }
-  return news;
+  return { ...news, people: Math.min(news.people, news.findings) };
 };

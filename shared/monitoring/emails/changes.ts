@@ -14,7 +14,6 @@ import { Refusal } from "../../contract/errors.ts";
 import type { Reserved } from "../../lists/blocks.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import * as counts from "../counts/counts.ts";
-import type { PersonChange } from "../counts/news.ts";
 import * as domains from "../domains/domain.ts";
 import { noteEmails } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
@@ -61,8 +60,6 @@ export type EmailWrites = {
   seats: number;
   /** By how much the number of active e-mails with a finding changes. */
   breachedEmails: number;
-  /** As of counts. */
-  people?: readonly PersonChange[];
   /** It may have a last check of its own from now on. */
   isNoted?: number;
 };
@@ -130,10 +127,7 @@ export const transactionOf = (org: number, all: readonly EmailWrites[]): Write[]
       org,
       all.flatMap(({ isNoted = [] }) => isNoted),
     ),
-    ...counts.writes(org, {
-      breachedEmails: sum(all.map((each) => each.breachedEmails)),
-      people: all.flatMap(({ people = [] }) => people),
-    }),
+    ...counts.writes(org, { breachedEmails: sum(all.map((each) => each.breachedEmails)) }),
   ];
 };
 

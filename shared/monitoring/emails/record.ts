@@ -21,8 +21,6 @@ export type EmailRow = {
   findings: Record<string, number>;
   /** Ids of breaches that have a finding but disappeared upstream. */
   gone?: Set<number>;
-  /** When the latest of them was detected (ISO 8601); none without findings. */
-  lastFoundAt?: string;
   /** Breached sub-addresses, like `ada+shop@` of `ada@`, the most breached first. */
   subAddresses?: SubAddress[];
   /** Id of the latest delivery to the owner, if there was one. */

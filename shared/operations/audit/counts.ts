@@ -38,11 +38,10 @@ const recount = async (org: number): Promise<Recounted> => {
     add({ findings: rows.map((row) => ({ ...row, to: findings.groupOf(row) })) });
     for (const [id, some] of breachDates.datesOf(rows)) dates.set(id, breachDates.union(some, dates.get(id)));
   }
-  const ofEmails = { project: ["group", "findings", "lastFoundAt"] };
+  const ofEmails = { project: ["group", "findings"] };
   for await (const rows of emails.membersOf(org, blocksIn(await emails.directory(org)), ofEmails)) {
     add({
       breachedEmails: rows.filter((row) => emails.groupOf(row).isActive && isBreached(row)).length,
-      people: rows.map(({ lastFoundAt }) => ({ to: lastFoundAt })),
     });
   }
   const ofDeliveries = { project: ["id", "group", "status"] };
@@ -83,7 +82,9 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
     days.map(async (day) => {
       const dayKey = keys.news(org, day, 0);
       const dayRow = await table.get<Item>(dayKey);
-      const inExcess = excessOf(entriesOf(found.get(day)), entriesOf(newByDay.get(day)));
+      // People are counted as they are found, which no row tells afterwards.
+      const { people: _, ...ofBreachesFound } = found.get(day) ?? {};
+      const inExcess = excessOf(entriesOf(ofBreachesFound), entriesOf(newByDay.get(day)));
       return compare(subject, {
         key: dayKey,
         row: dayRow,

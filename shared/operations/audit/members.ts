@@ -104,7 +104,7 @@ export const emailsOf =
           key: emails.key(org, row.id),
           row,
           holds: summaryOf(row, named),
-          reliesOn: ["findings", ...openAttributes, "gone", "lastFoundAt", "group"],
+          reliesOn: ["findings", ...openAttributes, "gone", "group"],
         },
       ),
     );
@@ -114,9 +114,6 @@ export const emailsOf =
       ...(await compareRowsToFindBy(org, members)),
     ];
   };
-
-const later = (one: string | undefined, other: string): string =>
-  one === undefined || other > one ? other : one;
 
 const noneOpen = Object.fromEntries(openAttributes.map((name) => [name, 0]));
 
@@ -133,7 +130,6 @@ const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
     ...noneOpen,
     ...openDifferences(own.map((each) => ({ to: findings.groupOf(each) }))),
     gone: gone.length > 0 ? new Set(gone) : undefined,
-    lastFoundAt: own.map(({ firstDetectedAt }) => firstDetectedAt).reduce(later, undefined),
   };
 };
 

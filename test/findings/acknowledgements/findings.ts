@@ -54,13 +54,6 @@ export const addFindings = async (
         row: { emailId, email, breachId, firstDetectedAt },
       };
     });
-    const latest = new Map(
-      byEmail.map(([emailId, some], index) => {
-        const times = some.map(({ detectedAt, reserved }) => detectedAt ?? reserved.createdAt);
-        const from = ofEmails[index]?.lastFoundAt;
-        return [emailId, { from, to: [from ?? "", ...times].sort().at(-1) as string }];
-      }),
-    );
     await breachDates.widen(
       org,
       rows.map(({ row }) => row),
@@ -69,12 +62,9 @@ export const addFindings = async (
     await table.transact([
       ...byEmail.map(([emailId, ofEmail]) => ({
         update: emails.key(org, emailId),
-        set: {
-          ...Object.fromEntries(
-            ofEmail.map(({ breachId, reserved }) => [`findings.${breachId}`, reserved.id]),
-          ),
-          lastFoundAt: latest.get(emailId)?.to,
-        },
+        set: Object.fromEntries(
+          ofEmail.map(({ breachId, reserved }) => [`findings.${breachId}`, reserved.id]),
+        ),
         add: openDifferences(ofEmail.map(({ severity = 3 }) => ({ to: { acknowledged: false, severity } }))),
         if: condition("attribute_exists(#pk)"),
       })),
@@ -85,7 +75,7 @@ export const addFindings = async (
       ...counts.writes(org, {
         findings: rows.map(({ reserved, group, row }) => ({ ...row, id: reserved.id, to: group })),
         breachedEmails: ofEmails.filter((row) => row !== undefined && !isBreached(row)).length,
-        people: [...latest.values()],
+        people: [...new Map(rows.map(({ row }) => [row.emailId, row.firstDetectedAt])).values()],
       }),
     ]);
   }
