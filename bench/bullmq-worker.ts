@@ -4,7 +4,7 @@
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { post } from "../shared/alerting/senders/outbound.ts";
+import { post } from "../shared/alerting/kinds/outbound.ts";
 import { type BullMq, queueName } from "./bullmq.ts";
 
 const [directory = "", port = "", concurrency = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { serve } from "../../shared/access/api/serve.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
-import * as confirmation from "../../shared/alerting/recipients/confirmation.ts";
+import * as confirmation from "../../shared/alerting/channels/confirmation.ts";
 import { createAlertConfig } from "./endpoint.ts";
 
 export const handler = serve(createAlertConfig, async ({ org, actor, body, count, repeat, logger }) => {

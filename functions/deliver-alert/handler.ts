@@ -1,4 +1,4 @@
-import { deliver, readSubjects } from "../../shared/alerting/deliveries/deliver.ts";
+import { deliver, readSubjects } from "../../shared/alerting/attempts/deliver.ts";
 import { consumeWithConcurrentPolling } from "../../shared/aws/queue/concurrent-polling.ts";
 import { messageTimeoutSeconds } from "../../shared/contract/alert-timing.ts";
 

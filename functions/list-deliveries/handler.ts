@@ -1,5 +1,5 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as deliveries from "../../shared/alerting/deliveries/delivery-list.ts";
+import * as deliveries from "../../shared/alerting/attempts/delivery-list.ts";
 import { channelIdOf } from "../../shared/alerting/owners/owner.ts";
 import { listDeliveries } from "./endpoint.ts";
 

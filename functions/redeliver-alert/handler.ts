@@ -1,5 +1,5 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as byHand from "../../shared/alerting/deliveries/by-hand.ts";
+import * as byHand from "../../shared/alerting/attempts/by-hand.ts";
 import { redeliverAlert } from "./endpoint.ts";
 
 export const handler = serve(redeliverAlert, async ({ org, path: { id, deliveryId } }) => {

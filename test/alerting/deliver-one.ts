@@ -3,7 +3,7 @@ import {
   deliver,
   readSubjects,
   type Subject,
-} from "../../shared/alerting/deliveries/deliver.ts";
+} from "../../shared/alerting/attempts/deliver.ts";
 import type { Message } from "../../shared/contract/messages.ts";
 import { logger } from "../scanning/in-process-workers.ts";
 

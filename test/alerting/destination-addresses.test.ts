@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseDestination, resolveDestination } from "../../shared/alerting/senders/destination.ts";
+import { parseDestination, resolveDestination } from "../../shared/alerting/kinds/destination.ts";
 import type { Answer, RecordType } from "./name-server.ts";
 import { resolveNames } from "./outbound/set-up.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { isPublicAddress, parseDestination } from "../../shared/alerting/senders/destination.ts";
+import { isPublicAddress, parseDestination } from "../../shared/alerting/kinds/destination.ts";
 import { anyCharacter } from "../any-character.ts";
 import addressCases from "../cases/addresses.json" with { type: "json" };
 import urlCases from "../cases/destination-urls.json" with { type: "json" };

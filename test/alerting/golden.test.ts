@@ -4,11 +4,11 @@
  */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Content } from "../../shared/alerting/senders/content.ts";
-import { messageOf as mailOf } from "../../shared/alerting/senders/mail.ts";
-import { noticeOf } from "../../shared/alerting/senders/send.ts";
-import { messageOf as slackOf } from "../../shared/alerting/senders/slack.ts";
-import { noBreaches, type Summary, type SummaryBreach } from "../../shared/alerting/senders/summary.ts";
+import { messageOf as mailOf } from "../../shared/alerting/kinds/mail.ts";
+import { messageOf as slackOf } from "../../shared/alerting/kinds/slack.ts";
+import type { Content } from "../../shared/alerting/messages/content.ts";
+import { noticeOf } from "../../shared/alerting/messages/send.ts";
+import { noBreaches, type Summary, type SummaryBreach } from "../../shared/alerting/messages/summary.ts";
 import { ada, breachReport, breachWith, dashboardUrl, problem, scanComplete, scanErrorOf } from "./notice.ts";
 
 const payroll = breachWith({ title: "PayrollPro", dataClasses: ["Passwords", "Bank account numbers"] }, 1);

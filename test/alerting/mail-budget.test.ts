@@ -1,7 +1,7 @@
 /** How many copies of alerts an organization can send to people who never asked. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
+import { redeliver } from "../../shared/alerting/attempts/by-hand.ts";
 import { type AlertEvent, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
 import { defaultMailBudget, takeCopies } from "../../shared/aws/mail/budget.ts";
 import { createOrganization, runOutbox, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";

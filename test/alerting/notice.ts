@@ -1,5 +1,5 @@
-import type { ScanReport } from "../../shared/alerting/senders/content.ts";
-import type { PersonReport } from "../../shared/alerting/senders/person.ts";
+import type { ScanReport } from "../../shared/alerting/messages/content.ts";
+import type { PersonReport } from "../../shared/alerting/messages/person.ts";
 import { type Breach, breachOf } from "../../shared/monitoring/hibp/breach.ts";
 
 export const dashboardUrl = "https://monitor.acme.example/api/app";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { deliveries, type PersonEvent } from "../../shared/alerting/deliveries/delivery.ts";
-import { readPerson } from "../../shared/alerting/senders/person.ts";
+import { readPerson } from "../../shared/alerting/messages/person.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as removal from "../../shared/findings/email-removal.ts";

@@ -1,8 +1,8 @@
 /** Which messages about new breaches a scan makes, and when. model.long.test.ts holds that each finding is in exactly one of them. */
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
+import { redeliver } from "../../shared/alerting/attempts/by-hand.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
-import { redeliver } from "../../shared/alerting/deliveries/by-hand.ts";
 import { deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
 import { endOfWindow } from "../../shared/alerting/outbox/window.ts";
 import { wakeDue } from "../../shared/alerting/outbox/work.ts";

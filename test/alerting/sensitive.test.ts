@@ -4,7 +4,7 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
-import { readContent } from "../../shared/alerting/senders/content.ts";
+import { readContent } from "../../shared/alerting/messages/content.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import {
   deliveriesOf,

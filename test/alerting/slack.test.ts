@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Content } from "../../shared/alerting/senders/content.ts";
-import { noticeOf } from "../../shared/alerting/senders/send.ts";
-import { messageOf, type SlackMessage } from "../../shared/alerting/senders/slack.ts";
-import type { Summary, SummaryBreach } from "../../shared/alerting/senders/summary.ts";
+import { messageOf, type SlackMessage } from "../../shared/alerting/kinds/slack.ts";
+import type { Content } from "../../shared/alerting/messages/content.ts";
+import { noticeOf } from "../../shared/alerting/messages/send.ts";
+import type { Summary, SummaryBreach } from "../../shared/alerting/messages/summary.ts";
 import { anyCharacter } from "../any-character.ts";
 import {
   ada,

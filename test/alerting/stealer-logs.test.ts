@@ -1,7 +1,7 @@
 /** Messages to people name the websites whose logins a stealer log has; webhooks say what their contract says. */
 import { beforeEach, expect, test } from "vitest";
 import * as channels from "../../shared/alerting/channels/channel.ts";
-import { readContent } from "../../shared/alerting/senders/content.ts";
+import { readContent } from "../../shared/alerting/messages/content.ts";
 import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
 import { reply } from "../monitoring/hibp/upstream-server.ts";
 import { deliveriesOf, describeBreach, domain, inBreaches, useBreachedPeople } from "./breached-people.ts";

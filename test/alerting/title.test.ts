@@ -1,8 +1,8 @@
 /** What the list of deliveries calls a message about many people. */
 import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
+import * as deliveryList from "../../shared/alerting/attempts/delivery-list.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
-import * as deliveryList from "../../shared/alerting/deliveries/delivery-list.ts";
 import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
 import { describeBreach, inBreaches, useBreachedPeople } from "./breached-people.ts";
 import { createChannel, defaults } from "./channels.ts";

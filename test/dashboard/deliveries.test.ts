@@ -1,8 +1,8 @@
 /** What the deliveries of a channel show, and how they are sent by hand. */
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import * as byHand from "../../shared/alerting/attempts/by-hand.ts";
 import type { Channel } from "../../shared/alerting/channels/channel.ts";
 import * as channelRows from "../../shared/alerting/channels/channel.ts";
-import * as byHand from "../../shared/alerting/deliveries/by-hand.ts";
 import { type Delivery, deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import * as transitions from "../../shared/alerting/deliveries/transitions.ts";
 import * as table from "../../shared/aws/table/table.ts";

@@ -1,4 +1,4 @@
-import { addresseesOf } from "../../shared/alerting/recipients/recipient.ts";
+import { addresseesOf } from "../../shared/alerting/kinds/recipient.ts";
 
 let addresses = 0;
 

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import type { Content } from "../../shared/alerting/senders/content.ts";
-import { envelope } from "../../shared/alerting/senders/envelope.ts";
-import { messageOf as mailOf } from "../../shared/alerting/senders/mail.ts";
-import type { Notice } from "../../shared/alerting/senders/notice.ts";
-import { eventOf, noticeOf } from "../../shared/alerting/senders/send.ts";
-import { messageOf } from "../../shared/alerting/senders/slack.ts";
+import { envelope } from "../../shared/alerting/kinds/envelope.ts";
+import { messageOf as mailOf } from "../../shared/alerting/kinds/mail.ts";
+import type { Notice } from "../../shared/alerting/kinds/notice.ts";
+import { messageOf } from "../../shared/alerting/kinds/slack.ts";
+import type { Content } from "../../shared/alerting/messages/content.ts";
+import { eventOf, noticeOf } from "../../shared/alerting/messages/send.ts";
 import {
   breachReport,
   breachWith,

@@ -73,6 +73,27 @@ describe("rooms of shared/ import one way", () => {
   });
 });
 
+/** The folders of alerting, the ground first. */
+const foldersOfAlerting = ["kinds", "channels", "deliveries", "owners", "messages", "attempts", "outbox"];
+
+describe("folders of alerting import one way", () => {
+  const levelOf = (file: string) =>
+    foldersOfAlerting.indexOf(/^shared\/alerting\/([^/]+)\//.exec(file)?.[1] ?? "");
+
+  test.each(foldersOfAlerting)("%s imports only itself and folders before it", (folder) => {
+    const wrong = imports.filter(
+      ({ from, to, isPackage }) =>
+        from.startsWith(`shared/alerting/${folder}/`) && !isPackage && levelOf(to) > levelOf(from),
+    );
+    expect(arrows(wrong)).toEqual([]);
+  });
+
+  test("every folder has one place in the order", () => {
+    const found = files.filter((file) => file.split("/").length > 3 && file.startsWith("shared/alerting/"));
+    expect(found.filter((file) => levelOf(file) < 0)).toEqual([]);
+  });
+});
+
 /**
  * Modules that describe functions and have no effects, so that infrastructure and documentation load them.
  */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import * as byHand from "../../shared/alerting/attempts/by-hand.ts";
 import type { Channel } from "../../shared/alerting/channels/channel.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
-import * as byHand from "../../shared/alerting/deliveries/by-hand.ts";
 import { type Delivery, deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import * as transitions from "../../shared/alerting/deliveries/transitions.ts";
 import { timestamp } from "../endpoints/reply.ts";

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import type { EventType } from "../senders/envelope.ts";
+import type { EventType } from "../kinds/envelope.ts";
 import type { AlertConfig, AlertOptions, ChannelKind, channelConfig } from "./channel-schema.ts";
 
 export type Flags = {

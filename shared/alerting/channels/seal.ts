@@ -7,7 +7,7 @@ import { asRead } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
-import { urlPreview } from "../senders/envelope.ts";
+import { urlPreview } from "../kinds/envelope.ts";
 import type { Channel, ChannelForm, StoredForm } from "./channel.ts";
 import * as channels from "./channel.ts";
 import { keyWithId, sealingKey } from "./channel-key.ts";

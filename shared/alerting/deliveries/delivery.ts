@@ -14,14 +14,14 @@ import { countedList } from "../../lists/counted-list.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import * as counts from "../../monitoring/counts/counts.ts";
 import { type Channel, wants } from "../channels/channel.ts";
-import type { EventType } from "../senders/envelope.ts";
+import type { EventType } from "../kinds/envelope.ts";
 import type { DeliveryStatus } from "./delivery-schema.ts";
 import type { Share } from "./share.ts";
 
 /** `scanId`: the scan in which it happened, if it was in one. */
 export type AlertEvent = { scanId?: number } & Happening;
 
-/** What happened. It holds ids only: each attempt reads the details (senders/content.ts). */
+/** What happened. It holds ids only: each attempt reads the details (messages/content.ts). */
 type Happening =
   | ({ type: "breach" } & PersonEvent)
   | OwnerEvent

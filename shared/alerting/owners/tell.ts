@@ -20,7 +20,7 @@ import {
   raiseFor,
   reserveIds,
 } from "../deliveries/delivery.ts";
-import { consentsOf } from "../recipients/recipient.ts";
+import { consentsOf } from "../kinds/recipient.ts";
 import { eventFor, leastTold, ownersChannel } from "./owner.ts";
 
 /** Nobody is told of a finding again within this time. */

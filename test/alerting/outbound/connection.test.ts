@@ -5,7 +5,7 @@ import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { describe, expect, test, vi } from "vitest";
 import { type Certificate, startReceiver } from "../../../local/harness/receiver.ts";
 import { listenOn } from "../../../local/loopback.ts";
-import { parseDestination, resolveDestination } from "../../../shared/alerting/senders/destination.ts";
+import { parseDestination, resolveDestination } from "../../../shared/alerting/kinds/destination.ts";
 import type { RecordType } from "../name-server.ts";
 import { allow, closing, receive, resolveNames, send, trust } from "./set-up.ts";
 

@@ -4,7 +4,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach } from "vitest";
 import { startReceiver } from "../../../local/harness/receiver.ts";
 import { listenOn } from "../../../local/loopback.ts";
-import { type AttemptResult, post } from "../../../shared/alerting/senders/outbound.ts";
+import { type AttemptResult, post } from "../../../shared/alerting/kinds/outbound.ts";
 import { resetEnvironment } from "../../environment.ts";
 import { type Answer, type RecordType, startNameServer } from "../name-server.ts";
 
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 /** The url of the tested module as a JavaScript literal, for programs that run in a process of their own. */
 export const outboundModule = JSON.stringify(
-  new URL("../../../shared/alerting/senders/outbound.ts", import.meta.url),
+  new URL("../../../shared/alerting/kinds/outbound.ts", import.meta.url),
 );
 
 /** Exempts these origins, and no others, from the rules for destinations. */

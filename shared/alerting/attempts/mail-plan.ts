@@ -1,10 +1,10 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import type { Organization } from "../../access/organizations/organization.ts";
 import { defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
+import { askToConfirm, unconfirmed } from "../channels/confirmation.ts";
 import type { Failure } from "../channels/failing.ts";
 import type { Delivery } from "../deliveries/delivery.ts";
-import { askToConfirm, unconfirmed } from "./confirmation.ts";
-import { type Addressee, addresseesOf, fingerprint } from "./recipient.ts";
+import { type Addressee, addresseesOf, fingerprint } from "../kinds/recipient.ts";
 
 /**
  * `recipients`: who gets a copy in this attempt; none if all have theirs. `giveBack` is told how many were sent, and gives

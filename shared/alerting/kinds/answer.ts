@@ -1,4 +1,4 @@
-import { asLine } from "./words.ts";
+import { asLine } from "./as-line.ts";
 
 /** What an HTTP receiver answered, as people may see it. */
 export type Answer = { status: number; body: string };

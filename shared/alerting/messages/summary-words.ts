@@ -1,12 +1,11 @@
 /** A summary in words for people (summary.ts). */
 import { severities } from "../../monitoring/hibp/severity-schema.ts";
-import type { Notice, Words } from "./notice.ts";
+import { asLine } from "../kinds/as-line.ts";
+import type { Notice, Words } from "../kinds/notice.ts";
 import type { PersonReport } from "./person.ts";
-import type { Summary, SummaryBreach } from "./summary.ts";
 import {
   adviceFor,
   andMore,
-  asLine,
   counted,
   exposedIn,
   inWords,
@@ -17,7 +16,8 @@ import {
   stolenFor,
   subjectOf,
   threadsOf,
-} from "./words.ts";
+} from "./phrases.ts";
+import type { Summary, SummaryBreach } from "./summary.ts";
 
 /** Entries of a message, so that Slack shows all of them (slack.ts). Of a first scan it lists the worst five breaches. */
 const maximumItems = 10;

@@ -1,16 +1,16 @@
 import type { ChannelForm } from "../channels/channel.ts";
-import type { Addressee } from "../recipients/recipient.ts";
+import { asLine } from "../kinds/as-line.ts";
+import { type Event, envelope } from "../kinds/envelope.ts";
+import * as mail from "../kinds/mail.ts";
+import type { Notice, NoticeContext, Words } from "../kinds/notice.ts";
+import { type AttemptResult, post } from "../kinds/outbound.ts";
+import type { Addressee } from "../kinds/recipient.ts";
+import { sign, signatureHeader, standardHeaders } from "../kinds/signature.ts";
+import * as slack from "../kinds/slack.ts";
 import type { Content } from "./content.ts";
-import { type Event, envelope } from "./envelope.ts";
-import * as mail from "./mail.ts";
-import type { Notice, NoticeContext, Words } from "./notice.ts";
-import { type AttemptResult, post } from "./outbound.ts";
 import { wordsForOwner, wordsForPerson } from "./person-words.ts";
 import { wordsForScan } from "./scan-words.ts";
-import { sign, signatureHeader, standardHeaders } from "./signature.ts";
-import * as slack from "./slack.ts";
 import { wordsForSummary } from "./summary-words.ts";
-import { asLine } from "./words.ts";
 
 /** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
 export type Receiver =

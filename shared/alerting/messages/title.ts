@@ -1,6 +1,7 @@
 import type { DeliveryRow, Headline } from "../deliveries/delivery.ts";
+import { asLine } from "../kinds/as-line.ts";
 import type { Content } from "./content.ts";
-import { andMore, asLine, counted } from "./words.ts";
+import { andMore, counted } from "./phrases.ts";
 
 const maximumTitle = 200;
 

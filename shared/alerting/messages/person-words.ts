@@ -2,12 +2,12 @@
 import { unknownDate } from "../../contract/unknown-date.ts";
 import { inBothForms } from "../../monitoring/domains/written-name.ts";
 import { stepsForOwner } from "../../monitoring/hibp/advice.ts";
-import type { Notice, Words } from "./notice.ts";
+import { asLine } from "../kinds/as-line.ts";
+import type { Notice, Words } from "../kinds/notice.ts";
 import type { OwnBreach, OwnerReport, PersonReport } from "./person.ts";
 import {
   adviceFor,
   andMore,
-  asLine,
   breachesInWords,
   exposedIn,
   inWords,
@@ -17,7 +17,7 @@ import {
   stolenFor,
   subjectOf,
   threadsOf,
-} from "./words.ts";
+} from "./phrases.ts";
 
 const maximumAddressInHeadline = 60;
 const maximumName = 200;

@@ -1,7 +1,9 @@
 /** What happened to scans, and other problems, in words for people. */
+
+import { asLine } from "../kinds/as-line.ts";
+import type { Words } from "../kinds/notice.ts";
 import type { ScanReport } from "./content.ts";
-import type { Words } from "./notice.ts";
-import { asLine, maximumDetail, shown } from "./words.ts";
+import { maximumDetail, shown } from "./phrases.ts";
 
 export const wordsForScan = ({ event }: ScanReport, dashboardUrl: string): Words => {
   const link = { label: "See the scans", url: `${dashboardUrl}/scans` };

@@ -12,9 +12,9 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { secondsAfter } from "../../contract/alert-timing.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
-import * as channels from "../channels/channel.ts";
-import { asLine } from "../senders/words.ts";
-import { type Addressee, addresseesOf, mayBeAsked, pageUrlOf, setAsking } from "./recipient.ts";
+import { asLine } from "../kinds/as-line.ts";
+import { type Addressee, addresseesOf, mayBeAsked, pageUrlOf, setAsking } from "../kinds/recipient.ts";
+import * as channels from "./channel.ts";
 
 /** Short, because in an attempt of a delivery the messages to others still have to go out. */
 const askTimeoutMilliseconds = 3_000;

@@ -5,9 +5,9 @@ import { chunk } from "../../aws/table/chunk.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Channel } from "../channels/channel.ts";
+import { type AlertEvent, deliveries, ofChannel, raiseFor } from "../deliveries/delivery.ts";
+import { scheduleAgain } from "../deliveries/transitions.ts";
 import { channelOf } from "../owners/owner.ts";
-import { type AlertEvent, deliveries, ofChannel, raiseFor } from "./delivery.ts";
-import { scheduleAgain } from "./transitions.ts";
 
 /**
  * A `scan_error`, because receivers know no event type for tests, and this one carries a sentence for people.

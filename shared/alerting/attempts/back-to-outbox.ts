@@ -2,9 +2,9 @@ import type { Write } from "../../aws/table/condition.ts";
 import { findings } from "../../findings/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { breachesPerEvent, findingsFound } from "../../outbox/outbox.ts";
-import { type FoundRow, foundIn } from "../senders/found.ts";
-import type { Delivery, Gathered } from "./delivery.ts";
-import { isTold } from "./share.ts";
+import type { Delivery, Gathered } from "../deliveries/delivery.ts";
+import { isTold } from "../deliveries/share.ts";
+import { type FoundRow, foundIn } from "../messages/found.ts";
 
 /** Rows of the outbox that one transaction writes, beside the delivery that they replace. */
 const rowsAtOnce = 90;

@@ -3,6 +3,7 @@ import { adviceOf } from "../../monitoring/hibp/advice.ts";
 import type { Breach } from "../../monitoring/hibp/breach.ts";
 import { worstFirst } from "../../monitoring/hibp/severity.ts";
 import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
+import { asLine } from "../kinds/as-line.ts";
 
 export const maximumAddress = 254;
 export const maximumTitle = 200;
@@ -63,17 +64,3 @@ export const counted = (count: number, one: string, many: string): string =>
 /** "a data breach", or how many. */
 export const breachesInWords = (count: number): string =>
   count === 1 ? "a data breach" : `${shown(count)} data breaches`;
-
-/** One line of at most `maximum` characters, without characters that hide or reorder the text around them. */
-export const asLine = (text: string, maximum: number, ifEmpty = "(no text)"): string => {
-  const line = text
-    .toWellFormed()
-    // All format characters except the joiner and non-joiner, which some scripts and emoji need.
-    .replace(/[^\P{Cf}\u200c\u200d]/gu, "")
-    .replace(/[\p{Cc}\s]+/gu, " ")
-    .trim();
-  // Slack refuses empty texts; joiners alone show nothing.
-  if (/^(?:\u200c|\u200d|\s)*$/u.test(line)) return ifEmpty;
-  const characters = [...line];
-  return characters.length <= maximum ? line : `${characters.slice(0, maximum - 1).join("")}…`;
-};

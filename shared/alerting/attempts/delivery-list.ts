@@ -8,13 +8,13 @@ import { emails } from "../../monitoring/emails/record.ts";
 import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as channels from "../channels/channel.ts";
 import type { AlertConfig, DetailedAlertConfig } from "../channels/channel-schema.ts";
+import { type Delivery, deliveries, isOfChannel, typeOf, waitsForOf } from "../deliveries/delivery.ts";
+import type { DeliveryInFull, DeliveryStatus, ListedDelivery } from "../deliveries/delivery-schema.ts";
+import { consentsOf, fingerprint } from "../kinds/recipient.ts";
+import { readContent } from "../messages/content.ts";
+import { payloadOf } from "../messages/send.ts";
+import { breachesInTitle, titleOf } from "../messages/title.ts";
 import { channelOf, ownersChannel } from "../owners/owner.ts";
-import { consentsOf, fingerprint } from "../recipients/recipient.ts";
-import { readContent } from "../senders/content.ts";
-import { payloadOf } from "../senders/send.ts";
-import { breachesInTitle, titleOf } from "../senders/title.ts";
-import { type Delivery, deliveries, isOfChannel, typeOf, waitsForOf } from "./delivery.ts";
-import type { DeliveryInFull, DeliveryStatus, ListedDelivery } from "./delivery-schema.ts";
 
 const shownAttributes = [
   "createdAt",

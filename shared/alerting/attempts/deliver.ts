@@ -12,17 +12,17 @@ import { type Channel, type ChannelForm, list } from "../channels/channel.ts";
 import { ChannelKeyUnavailable } from "../channels/channel-key.ts";
 import * as failing from "../channels/failing.ts";
 import { ChannelNotOpened, open } from "../channels/seal.ts";
+import { type Delivery, deliveries, type Gathered } from "../deliveries/delivery.ts";
+import { attemptsLeft, nextAfterFailure, nextAfterThrottling } from "../deliveries/retries.ts";
+import * as transitions from "../deliveries/transitions.ts";
+import type { AttemptResult } from "../kinds/outbound.ts";
+import { fingerprint } from "../kinds/recipient.ts";
+import { type Content, readContent } from "../messages/content.ts";
+import { type Receiver, send } from "../messages/send.ts";
+import { headlineOf } from "../messages/title.ts";
 import { leastTold, ownersChannel } from "../owners/owner.ts";
-import { planMail } from "../recipients/mail-plan.ts";
-import { fingerprint } from "../recipients/recipient.ts";
-import { type Content, readContent } from "../senders/content.ts";
-import type { AttemptResult } from "../senders/outbound.ts";
-import { type Receiver, send } from "../senders/send.ts";
-import { headlineOf } from "../senders/title.ts";
 import { backToOutbox } from "./back-to-outbox.ts";
-import { type Delivery, deliveries, type Gathered } from "./delivery.ts";
-import { attemptsLeft, nextAfterFailure, nextAfterThrottling } from "./retries.ts";
-import * as transitions from "./transitions.ts";
+import { planMail } from "./mail-plan.ts";
 
 export type DeliverSettings = {
   /** From the end of one dispatch to the beginning of the next. */
