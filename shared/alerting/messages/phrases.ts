@@ -61,6 +61,10 @@ export const shown = (count: number): string => count.toLocaleString("en-US");
 export const counted = (count: number, one: string, many: string): string =>
   `${shown(count)} ${count === 1 ? one : many}`;
 
+/** `isPart`: there are at least as many. */
+export const peopleOf = (count: number, { isPart = false }: { isPart?: boolean } = {}): string =>
+  (isPart ? "at least " : "") + counted(count, "person", "people");
+
 /** "a data breach", or how many. */
 export const breachesInWords = (count: number): string =>
   count === 1 ? "a data breach" : `${shown(count)} data breaches`;

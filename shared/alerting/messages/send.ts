@@ -2,15 +2,13 @@ import type { ChannelForm } from "../channels/channel.ts";
 import { asLine } from "../kinds/as-line.ts";
 import { type Event, envelope } from "../kinds/envelope.ts";
 import * as mail from "../kinds/mail.ts";
-import type { Notice, NoticeContext, Words } from "../kinds/notice.ts";
+import type { Notice, NoticeContext } from "../kinds/notice.ts";
 import { type AttemptResult, post } from "../kinds/outbound.ts";
 import type { Addressee } from "../kinds/recipient.ts";
 import { sign, signatureHeader, standardHeaders } from "../kinds/signature.ts";
 import * as slack from "../kinds/slack.ts";
 import type { Content } from "./content.ts";
-import { wordsForOwner, wordsForPerson } from "./person-words.ts";
-import { wordsForScan } from "./scan-words.ts";
-import { wordsForSummary } from "./summary-words.ts";
+import { wordsFor } from "./words.ts";
 
 /** Where an attempt sends to: a form, or of a channel by e-mail who gets a copy now. */
 export type Receiver =
@@ -102,7 +100,7 @@ export const noticeOf = (
 ): Notice => {
   const organizationName = asLine(name, maximumOrganization);
   const nameInSubject = asLine(name, maximumOrganizationInSubject);
-  const { subject, ...words } = wordsFor(content, organizationName, dashboardUrl);
+  const { subject, ...words } = wordsFor(content, { organizationName, dashboardUrl });
   const isOfPeople = subject !== undefined && content.kind !== "owner";
   return {
     severity: undefined,
@@ -115,17 +113,4 @@ export const noticeOf = (
     summary: `${subject ?? words.headline} ${isOfPeople ? `at ${nameInSubject}` : `(${nameInSubject})`}`,
     organizationName,
   };
-};
-
-const wordsFor = (content: Content, organizationName: string, dashboardUrl: string): Words => {
-  switch (content.kind) {
-    case "person":
-      return wordsForPerson(content, dashboardUrl);
-    case "owner":
-      return wordsForOwner(content, organizationName);
-    case "scan":
-      return wordsForScan(content, dashboardUrl);
-    default:
-      return wordsForSummary(content, dashboardUrl);
-  }
 };

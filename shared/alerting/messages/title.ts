@@ -1,7 +1,7 @@
 import type { DeliveryRow, Headline } from "../deliveries/delivery.ts";
 import { asLine } from "../kinds/as-line.ts";
 import type { Content } from "./content.ts";
-import { andMore, counted } from "./phrases.ts";
+import { andMore, counted, peopleOf } from "./phrases.ts";
 
 const maximumTitle = 200;
 
@@ -44,7 +44,7 @@ export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: b
         return isFirst ? "Summary of the first scan" : "New findings in one message";
       const { breachId, more, people, isPart } = headline;
       const what = `${nameOf(breachId)}${andMore(more)}`;
-      return `${isFirst ? "First scan, " : ""}${what}: ${isPart ? "at least " : ""}${peopleOf(people)}`;
+      return `${isFirst ? "First scan, " : ""}${what}: ${peopleOf(people, { isPart })}`;
     }
     case "risen":
       return `${nameOf(event.breachId)}, now worse: ${peopleOf(event.people)}`;
@@ -54,8 +54,6 @@ export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: b
       return asLine(event.error, maximumTitle);
   }
 };
-
-const peopleOf = (count: number): string => counted(count, "person", "people");
 
 /** The breaches whose titles `titleOf` needs. */
 export const breachesInTitle = (rows: readonly Told[]): number[] =>
