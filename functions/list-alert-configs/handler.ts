@@ -1,6 +1,6 @@
 import { serve } from "../../shared/access/api/serve.ts";
-import * as channels from "../../shared/alerting/channels/channel.ts";
 import { inDetail } from "../../shared/alerting/attempts/delivery-list.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
 import { listAlertConfigs } from "./endpoint.ts";
 
 export const handler = serve(listAlertConfigs, async ({ org, query: { include } }) => ({

@@ -55,7 +55,7 @@ test("that a domain lost its search is told once each time, to its organization 
   await loss();
   expect((await toldTo(org)).slice(before)).toEqual([lost]);
   // A scan without an answer says nothing of the plan, and a key that is refused has none.
-  workers.failureOf = (path) => (path === "breacheddomain/lost.example" ? 400 : undefined);
+  workers.failureOf = (path) => (path === "breacheddomain/lost.example" ? 503 : undefined);
   await scanBoth();
   workers.failureOf = () => 401;
   await scanBoth();

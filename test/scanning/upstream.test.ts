@@ -220,7 +220,7 @@ describe("a domain search that lost most of what was known at once", () => {
     const org = await createKnown("failed.example", 20);
     setBreached("failed.example", 0);
     await scanOnce(org);
-    workers.failureOf = (path) => (path === "breacheddomain/failed.example" ? 400 : undefined);
+    workers.failureOf = (path) => (path === "breacheddomain/failed.example" ? 503 : undefined);
     expect(await readScan(org, await scanOnce(org))).toMatchObject({ status: "failed" });
     workers.failureOf = () => undefined;
     await scanOnce(org);

@@ -1,7 +1,7 @@
 import * as organizations from "../../../shared/access/organizations/organization.ts";
+import * as byHand from "../../../shared/alerting/attempts/by-hand.ts";
 import * as channels from "../../../shared/alerting/channels/channel.ts";
 import { sealAll } from "../../../shared/alerting/channels/seal.ts";
-import * as byHand from "../../../shared/alerting/attempts/by-hand.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization, findServed, parseId } from "../flags.ts";
 

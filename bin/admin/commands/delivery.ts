@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import * as byHand from "../../../shared/alerting/attempts/by-hand.ts";
-import { deliveries, typeOf, waitsForOf } from "../../../shared/alerting/deliveries/delivery.ts";
 import * as deliveryList from "../../../shared/alerting/attempts/delivery-list.ts";
+import { deliveries, typeOf, waitsForOf } from "../../../shared/alerting/deliveries/delivery.ts";
 import { deliveryStatus } from "../../../shared/alerting/deliveries/delivery-schema.ts";
 import { channelIdOf, channelOf } from "../../../shared/alerting/owners/owner.ts";
 import type { Commands, Flags } from "../command.ts";
