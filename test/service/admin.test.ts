@@ -313,7 +313,7 @@ test("passkey list shows those of a user; passkey remove removes one and tells o
   expect(mails).toContainEqual(
     expect.objectContaining({
       email: user.email,
-      passkey: expect.objectContaining({ change: "removed" }),
+      notice: expect.objectContaining({ about: "passkey", change: "removed" }),
     }),
   );
   const { entries } = await admin("operator-log list", { org });
@@ -345,7 +345,7 @@ test("the fields of a row are shown in an order of their own", async () => {
   await admin("team create", { org, name: "Team" });
   await admin("user create", { org, email: "ada@acme.example" });
   const shown = (await admin("org show", { org })) as { billing?: object };
-  const fields = ["id", "name", "createdAt", "billing", "scanEvery", "mailBudget", "signIn"];
+  const fields = ["id", "name", "createdAt", "billing", "scanEvery", "mailBudget", "signIn", "sessionHours"];
   expect(Object.keys(shown)).toEqual(fields);
   const { billing } = (await admin("org billing", { org, status: "active" })) as { billing?: object };
   const terms = ["status", "trialEndsAt", "interval", "seatPriceCents", "seatAllowance"];
