@@ -15,6 +15,7 @@ import { SeverityMark } from "../components/severity.tsx";
 import { actionsColumn, type Column } from "../components/table.tsx";
 import { useAction } from "../components/use-action.ts";
 import { When } from "../components/when.tsx";
+import { onDemand } from "../on-demand.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { inBothForms } from "../text/domain-name.ts";
@@ -22,8 +23,9 @@ import { addresses, count, number } from "../text/words.ts";
 import { AddEmail } from "./emails/add.tsx";
 import { enable, enableAll, mostChanged, RemoveEmail, RemoveEmails, TeamDialog } from "./emails/change.tsx";
 import { EditEmail } from "./emails/edit.tsx";
-import { ImportDialog } from "./emails/import.tsx";
 import { anyState } from "./findings/filters.ts";
+
+const ImportDialog = onDemand(async () => (await import("./emails/import.tsx")).ImportDialog);
 
 const states = [
   { value: "true", label: "Enabled" },

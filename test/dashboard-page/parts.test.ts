@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decode } from "../../dashboard/text/encoding.ts";
-import { partsOf } from "../../dashboard/text/parts.ts";
+import { decode } from "../../dashboard/pages/emails/encoding.ts";
+import { partsOf } from "../../dashboard/pages/emails/file-parts.ts";
 
 const addresses = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `person-${index}@demo.example`);

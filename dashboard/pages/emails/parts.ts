@@ -1,9 +1,9 @@
 import { call } from "../../api/client.ts";
 import { Failure } from "../../api/failure.ts";
 import type { ImportPlan } from "../../api/routes.ts";
-import { decode } from "../../text/encoding.ts";
-import { partsOf } from "../../text/parts.ts";
 import { number } from "../../text/words.ts";
+import { decode } from "./encoding.ts";
+import { partsOf } from "./file-parts.ts";
 import { type Billing, departedOf, type Part, type Preview, summaryOf } from "./summary.ts";
 
 /** A request takes at most so many addresses. */
