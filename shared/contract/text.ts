@@ -33,7 +33,7 @@ export const unseen =
   /[\u200c\u200d](?![^\0-\x7f])|(?<![^\0-\x7f])[\u200c\u200d]|(?![\u200c\u200d])[\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 
 /** What programs make a link of. The name of a domain alone stays: companies are called so. */
-const link = /[a-z][a-z\d+.-]*:\/\/|\bmailto:|\bwww\.|[\p{L}\p{N}]\.\p{L}{2,}[/:?#]\S/iu;
+const link = /[a-z][a-z\d+.-]{0,30}:\/\/|\bmailto:|\bwww\.|[\p{L}\p{N}]\.\p{L}{2,}[/:?#]\S/iu;
 
 /** The name of an organization, a person, a team or a channel. Others read it, also in mails to strangers. */
 export const nameOf = (maximum: number) =>

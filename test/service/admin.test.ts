@@ -353,7 +353,15 @@ test("the fields of a row are shown in an order of their own", async () => {
   const [team] = (await admin("team list", { org })).teams as object[];
   expect(Object.keys(team ?? {})).toEqual(["id", "name", "createdAt"]);
   const [user] = (await admin("user list", { org })).users as object[];
-  expect(Object.keys(user ?? {})).toEqual(["id", "email", "name", "role", "createdAt", "lastSignInAt"]);
+  expect(Object.keys(user ?? {})).toEqual([
+    "id",
+    "email",
+    "name",
+    "role",
+    "createdAt",
+    "lastSignInAt",
+    "hasIdentity",
+  ]);
 });
 
 test("check exits 1 while differences remain, and says what it repaired", async () => {

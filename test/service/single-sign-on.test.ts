@@ -486,7 +486,7 @@ describe("the button of the identity provider", () => {
     await page.getByRole("button", button).click();
     await page.getByRole("heading", { level: 1, name: "Activity" }).waitFor();
     expect(page.url()).toBe(urlOf("/activity", service.apiUrl));
-    await page.getByText(user.email, { exact: true }).waitFor();
+    await page.getByRole("banner").getByText(user.email, { exact: true }).waitFor();
   });
 
   test("says what went wrong, and offers the ways to sign in again", async () => {

@@ -66,6 +66,7 @@ export const calls: Record<string, Asking> = {
   "check-domain": (trial) => ({ id: idOf(trial, "add-domain"), statuses: [200, 503] }),
   "create-team": { body: { name: "Deployment test" } },
   "create-api-key": { body: { label: "Deployment test" } },
+  "revoke-api-key": (trial) => ({ id: idOf(trial, "create-api-key") }),
   "invite-member": { body: { email: mailbox("invited"), role: "member" } },
   "open-recipient": ({ org }) => ({ id: tokenOf(org) }),
   "confirm-recipient": ({ org }) => ({ id: tokenOf(org), statuses: [404] }),
