@@ -17,37 +17,39 @@ export function withstandTranslators(): void {
   const next = options.vnode;
   options.vnode = (vnode) => {
     next?.(vnode);
+    const { type } = vnode;
+    const isElement = typeof type === "string";
+    if (!isElement && type !== Fragment) return;
     const properties = vnode.props as Properties;
-    const isElement = typeof vnode.type === "string";
-    if (!isElement && vnode.type !== Fragment) return;
-    if (untranslated.has(vnode.type)) properties.translate = false;
+    if (untranslated.has(type)) properties.translate = false;
     const { children } = properties;
-    if (isNothing(children)) return;
-    const all = Array.isArray(children) ? children : [children];
-    const text = isElement ? textOf(all) : undefined;
-    if (text === undefined) properties.children = inElements(all);
-    else {
+    const text = isElement ? textOf(children) : undefined;
+    if (text !== undefined) {
       properties.textContent = text;
-      delete properties.children;
-    }
+      properties.children = undefined;
+    } else if (Array.isArray(children)) properties.children = inElements(children);
+    else if (isText(children)) properties.children = elementsOf(String(children));
   };
 }
 
 const isNothing = (child: unknown): boolean => child == null || typeof child === "boolean";
 const isText = (child: unknown): boolean => typeof child === "string" || typeof child === "number";
 
-/** What all of these are together, if it is text without names in it. */
-function textOf(all: readonly ComponentChild[]): string | undefined {
-  if (!all.every((child) => isText(child) || isNothing(child))) return undefined;
-  const text = all.filter(isText).join("");
+/** The text that this is, or all of these together, if it has no names in it. */
+function textOf(children: Properties["children"]): string | undefined {
+  if (Array.isArray(children)) {
+    if (!children.every((child) => isText(child) || isNothing(child))) return undefined;
+  } else if (!isText(children)) return undefined;
+  const text = Array.isArray(children) ? children.filter(isText).join("") : String(children);
   return text.includes("\u2068") ? undefined : text;
 }
 
 /** The same with each run of texts in an element, which has the place of the first of them. */
 function inElements(all: readonly ComponentChild[]): ComponentChild[] {
-  const placed: ComponentChild[] = [...all];
+  const placed = [...all];
   let run: { at: number; text: string } | undefined;
-  for (const [index, child] of all.entries()) {
+  for (let index = 0; index < all.length; index += 1) {
+    const child = all[index];
     if (isNothing(child)) continue;
     if (isText(child)) {
       run ??= { at: index, text: "" };

@@ -97,6 +97,9 @@ const fieldsByRefusal: { [S in Sentence]?: string } = {
   "The organization already has a team of this name": "name",
 };
 
+/** Parts that people give outside of forms. */
+const givenParts: Readonly<Record<string, string>> = { file: "The file", q: "The search" };
+
 /** A refusal in words for people. */
 export function wordsOf(error: string): {
   text: string;
@@ -105,8 +108,10 @@ export function wordsOf(error: string): {
 } {
   const part = partRefused(error);
   if (part !== undefined) {
-    // No field of a form is said to be refused, so that nobody sees its path.
-    return { text: sentenceAbout(part.path === "file" ? "The file" : "A part of this", part.text), part };
+    const given = givenParts[part.path];
+    // Nobody has typed any other part that no field of a form shows, and nobody could mend it.
+    const text = "The service does not take what this page has sent: reload the page, and try again.";
+    return { text: given === undefined ? text : sentenceAbout(given, part.text), part };
   }
   const text = inPageWords[error as Sentence] ?? error;
   return { text: /[.!?]$/.test(text) ? text : `${text}.`, field: fieldsByRefusal[error as Sentence] };

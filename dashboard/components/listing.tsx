@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { offsetOf } from "../place.ts";
 import { place } from "../router.ts";
-import { Pending } from "./notice.tsx";
+import { NoMatch, Pending } from "./notice.tsx";
 import { Pager, pageSize } from "./pager.tsx";
 import { type Column, type Keyed, Table } from "./table.tsx";
 import { type Data, useData } from "./use-data.ts";
@@ -33,10 +33,20 @@ export function Listing<Value extends object, Row extends Keyed>(props: ListingP
   const { value, isLoading } = data;
   const rows = value === undefined ? [] : rowsOf(value);
   const { total }: { total?: number } = value ?? {};
+  // Filters come from the URL, which programs cut and people change. What is searched for people type.
+  const isUnknown = data.failure?.status === 400 && data.failure.part?.path !== "q";
   const isPastEnd = rows.length === 0 && (total ?? 0) > 0 && offsetOf(place.value.query) > 0;
   return (
     <>
-      <Pending data={data} what={what} />
+      {isUnknown ? (
+        <NoMatch
+          title="This address names a filter that is not known here: it may have been cut or changed."
+          path={place.value.path}
+          all={`Show all ${what}`}
+        />
+      ) : (
+        <Pending data={data} what={what} />
+      )}
       {value !== undefined &&
         (rows.length === 0 && !isPastEnd ? (
           empty

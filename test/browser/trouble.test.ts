@@ -115,6 +115,27 @@ test("what is gone is not asked for again; who is asked to try again is asked on
   expect((await page.getByRole("alert").innerText()).match(/try again/gi)).toHaveLength(2);
 });
 
+test("an address that was cut or changed leads to the whole list; a search says what it needs", async () => {
+  const { page, watch } = await signInTo(await createOrganization());
+  for (const [place, path] of [
+    ["/findings?severity=cut", "findings"],
+    ["/findings?breachId=12x", "findings"],
+    ["/emails?teamId=x", "emails"],
+    ["/breaches?order=best", "breaches"],
+  ] as const) {
+    watch.expect(`400 /api/dashboard/${path}`);
+    await page.goto(urlOf(place));
+    await page.getByText("This address names a filter that is not known here").waitFor();
+    await page.getByRole("link", { name: /^Show all / }).click();
+    await page
+      .getByText(/^There are no (?:findings|breaches)|^No address is watched/)
+      .first()
+      .waitFor();
+  }
+  await page.goto(urlOf("/emails?q=--"));
+  await page.getByRole("alert").getByText("The search must have at least two letters or digits.").waitFor();
+});
+
 test("without a network a dialog keeps what was typed; a page says it, and loads again", async () => {
   const { api, id } = await createOrganization();
   const opened = await signInTo({ id });

@@ -23,7 +23,11 @@ test.each([
 });
 
 test.each([
-  ["filter.severity: must be low or high", "A part of this must be low or high."],
+  [
+    "filter.severity: must be low or high",
+    "The service does not take what this page has sent: reload the page, and try again.",
+  ],
+  ["q: must have at least two letters or digits", "The search must have at least two letters or digits."],
   ["file: holds more than 500 addresses: split it", "The file holds more than 500 addresses: split it."],
 ])("%s leaks no path where no field shows it", (error, sentence) => {
   expect(problemIn(refused(error), ["reason"])).toBe(undefined);
