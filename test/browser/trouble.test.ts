@@ -115,7 +115,7 @@ test("what is gone is not asked for again; who is asked to try again is asked on
   expect((await page.getByRole("alert").innerText()).match(/try again/gi)).toHaveLength(2);
 });
 
-test("an address that was cut or changed leads to the whole list; a search says what it needs", async () => {
+test("a cut address leads to the whole list; a search says what it needs", async () => {
   const { page, watch } = await signInTo(await createOrganization());
   for (const [place, path] of [
     ["/findings?severity=cut", "findings"],
