@@ -57,7 +57,8 @@ const prepare = (mail: Bearer & About): Prepared => {
   const row: Mail = {
     ...mail,
     dueShard: dueShard("SIGN-IN-MAIL", randomInt(1_000)),
-    dueAt: secondsFrom(now, againAfterSeconds),
+    // The command line sends no message, and leaves its notices to the next sweep.
+    dueAt: secondsFrom(now, mail.kind === "notice" ? 0 : againAfterSeconds),
     [timeToLive]: Math.floor(now.getTime() / 1000) + triedSeconds[mail.kind],
   };
   return {
