@@ -89,9 +89,14 @@ const onAttributes = (operator: "StringEquals" | "StringNotEquals", names: reado
   [`ForAllValues:${operator}`]: { "dynamodb:Attributes": [...names] },
 });
 
-/** What the words that a function does not have would let it write. */
-const without = (words: readonly string[], guarded: Readonly<Record<string, readonly string[]>>): string[] =>
-  Object.entries(guarded).flatMap(([word, names]) => (words.includes(word) ? [] : names));
+/** What the words that a function does not have would let it write, and those that it has do not. */
+const without = (
+  words: readonly string[],
+  guarded: Readonly<Record<string, readonly string[]>>,
+): string[] => {
+  const own = words.flatMap((word) => guarded[word] ?? []);
+  return [...new Set(Object.values(guarded).flat())].filter((name) => !own.includes(name));
+};
 
 /** Whether the word has no grant of its own, and lets `table:write` write more. */
 export const addsToWrites = (permission: Permission): boolean => permission in guardedPartitions;

@@ -10,15 +10,16 @@ export const changeAlertConfig = defineEndpoint({
   path: byId,
   body: alertConfigPatch,
   reply: z.object({ ok: z.boolean() }),
-  refusals: ["channelNotFound"],
+  refusals: ["channelNotFound", "channelsOfDay"],
   limit: "alertConfigWrites",
   counted: "by handler",
-  // Other channels get a notice of the change.
+  // Other channels and the admins get a notice of the change.
   uses: [
     "table:read",
     "table:write",
     "table:write:channels",
     "queue:outbox",
+    "queue:sign-in-mails",
     "channel-key",
     "email-confirmation",
   ],

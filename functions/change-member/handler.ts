@@ -1,7 +1,7 @@
 import { serve } from "../../shared/access/api/serve.ts";
 import * as apiKeys from "../../shared/access/keys/api-key.ts";
 import * as users from "../../shared/access/members/user.ts";
-import { newNoticesToAdmins } from "../../shared/access/sign-in/request.ts";
+import { newNoticesToAdmins } from "../../shared/access/notices/notice.ts";
 import { changeMember } from "./endpoint.ts";
 
 export const handler = serve(changeMember, async ({ org, actor, session, path: { id }, body }) => {
@@ -9,7 +9,7 @@ export const handler = serve(changeMember, async ({ org, actor, session, path: {
   const notices = await newNoticesToAdmins(org);
   await users.change(org, id, change, actor, {
     keptSession: session.id,
-    ifPromoted: ({ email }) => notices.writes({ about: "admin", email, by: actor.label }),
+    ifAdmins: ({ email }, change) => notices.writes({ about: "admin", change, email, by: actor.label }),
   });
   await notices.send();
   if (hasIdentity === false) await users.forgetIdentity(org, id, actor);

@@ -8,10 +8,18 @@ export const createAlertConfig = defineEndpoint({
   body: newAlertConfig,
   status: 201,
   reply: z.object({ id: idField }),
-  refusals: ["channelLimitReached"],
+  refusals: ["channelLimitReached", "channelsOfDay"],
   limit: "alertConfigWrites",
   counted: "by handler",
   repeatable: true,
-  uses: ["table:read", "table:write", "table:write:channels", "channel-key", "email-confirmation"],
+  // The admins get a notice.
+  uses: [
+    "table:read",
+    "table:write",
+    "table:write:channels",
+    "queue:sign-in-mails",
+    "channel-key",
+    "email-confirmation",
+  ],
   timeoutSeconds: 15,
 });

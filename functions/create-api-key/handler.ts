@@ -1,6 +1,6 @@
 import { serve } from "../../shared/access/api/serve.ts";
 import * as apiKeys from "../../shared/access/keys/api-key.ts";
-import { newNoticesToAdmins } from "../../shared/access/sign-in/request.ts";
+import { newNoticesToAdmins } from "../../shared/access/notices/notice.ts";
 import { createApiKey } from "./endpoint.ts";
 
 export const handler = serve(createApiKey, async ({ org, actor, body: { label }, repeat }) => {

@@ -7,6 +7,6 @@ export const deleteAlertConfig = defineEndpoint({
   path: byId,
   reply: z.object({ ok: z.boolean() }),
   refusals: ["channelNotFound"],
-  // Other channels get a notice of the change.
-  uses: ["table:read", "table:write", "table:write:channels", "queue:outbox"],
+  // Other channels and the admins get a notice of the change.
+  uses: ["table:read", "table:write", "table:write:channels", "queue:outbox", "queue:sign-in-mails"],
 });

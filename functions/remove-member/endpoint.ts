@@ -14,5 +14,5 @@ export const removeMember = defineEndpoint({
       .check(z.meta({ description: "Whether to revoke the API keys that the member has made" })),
   }),
   refusals: ["memberNotFound", "lastAdmin"],
-  uses: ["table:read", "table:write", "table:write:identities"],
+  uses: ["table:read", "table:write", "table:write:identities", "queue:sign-in-mails"],
 });

@@ -1,4 +1,4 @@
-import * as signInMails from "../../shared/access/sign-in/request.ts";
+import * as mails from "../../shared/access/sign-in/mail-row.ts";
 import { deleteHistory } from "../../shared/alerting/deliveries/history.ts";
 import { isRedispatchSilent } from "../../shared/alerting/deliveries/redispatch.ts";
 import { type Invocation, scheduled } from "../../shared/aws/queue/consume.ts";
@@ -30,7 +30,7 @@ type SweepSettings = {
 
 /**
  * Continues interrupted work: scans and requests to acknowledge findings whose workers have been silent, removals
- * of e-mails and alert channels, deletions of organizations, and mails with sign-in links. Looks up
+ * of e-mails and alert channels, deletions of organizations, and mails with sign-in links and notices. Looks up
  * the records of proved domains. Logs which other schedules do not run.
  */
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
@@ -43,7 +43,7 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
     SCAN: (key) => sweepScan(key, now, invocation, settings),
     REMOVAL: (key) => removals.resume(organizationOf(key), Number(key.sk)),
     ACKNOWLEDGEMENT: (key) => sweepAcknowledgement(key, now, invocation, settings),
-    "SIGN-IN-MAIL": (key) => signInMails.sendAgain(key, now),
+    "SIGN-IN-MAIL": (key) => mails.sendAgain(key, now),
     // A long history, and a large organization, take all the time that is left.
     "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), hasTime),
     DELETION: (key) => deletion.resume(key, settings.deletionSeconds, hasTime),

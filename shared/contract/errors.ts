@@ -219,6 +219,7 @@ export const refusals = {
   keyLimit: { status: 429, error: "Too many requests with this API key" },
   userLimit: { status: 429, error: "Too many requests by this user" },
   passkeysOfDay: { status: 429, error: "Too many passkeys were added today" },
+  channelsOfDay: { status: 429, error: "Too many alert channels were added or sent elsewhere today" },
   signInLimit: { status: 429, error: "Too many sign-in links were asked for this address" },
   organizationLimit: { status: 429, error: "The organization's hourly limit for this request is used up" },
   scanNotQueued: { status: 500, error: "The scan could not be queued: try again" },

@@ -13,8 +13,11 @@ export const fairShare = 5;
 /** Sign-in links per UTC hour that may be asked for with one e-mail address. */
 export const signInLinksPerHour = 5;
 
-/** Passkeys that a user may add in a UTC day. The user is told of each by e-mail. */
-export const passkeysPerDay = 20;
+/**
+ * In a UTC day: passkeys that a user may add, and alert channels that an organization may add or send elsewhere. The user, or the admins,
+ * are told of each by e-mail.
+ */
+export const perDay = { passkeys: 20, channels: 100 } as const;
 
 /**
  * Requests per UTC hour that an organization may make. Endpoints that name the same limit share its budget.

@@ -35,8 +35,8 @@ export const messages = {
   "scan-lookups": chunk,
   /** Wakes a worker of a request to acknowledge many findings. */
   acknowledgements: z.object({ organizationId: id, acknowledgementId: id }),
-  /** A message with a sign-in link that is to be sent; its row says to whom. */
-  "sign-in-mails": z.object({ mailId: z.uuid() }),
+  /** A mail with a link, or a notice, that is to be sent; its row says to whom. */
+  "sign-in-mails": z.object({ mailId: z.uuid(), isNotice: z.optional(z.literal(true)) }),
   /** Wakes the worker that makes deliveries of what happened in an organization. */
   outbox: z.object({ organizationId: id }),
   deliveries: delivery,

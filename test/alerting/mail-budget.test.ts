@@ -1,10 +1,14 @@
 /** How many copies of alerts an organization can send to people who never asked. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import { redeliver } from "../../shared/alerting/attempts/by-hand.ts";
+import { redeliver, sendTest } from "../../shared/alerting/attempts/by-hand.ts";
+import type { Channel } from "../../shared/alerting/channels/channel.ts";
+import * as channels from "../../shared/alerting/channels/channel.ts";
 import { type AlertEvent, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
 import { defaultMailBudget, takeCopies } from "../../shared/aws/mail/budget.ts";
+import type { Message } from "../../shared/contract/messages.ts";
 import { createOrganization, runOutbox, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
+
 import { deliveriesOf } from "./breached-people.ts";
 import { createChannel, raiseTo, webhook } from "./channels.ts";
 import { attempt, attemptOf, mails, raiseFor, statusesOf, useMailServer } from "./mail-deliveries.ts";
@@ -33,11 +37,13 @@ test("an address in two channels gets a copy from each", async () => {
 
 test("a delivery with several messages at once leads to one copy, also in the budget", async () => {
   const org = await createOrganization({});
-  await organizations.set(org, { mailBudget: { hour: 3, day: 3 } });
+  const mailBudget = { hour: 6, day: 6 };
+  await organizations.set(org, { mailBudget });
   const [message] = await raiseFor(org, [["a@other.example"]]);
   await Promise.all([attempt(message), attempt(message), attempt(message)]);
   expect(mails.received).toEqual(["a@other.example"]);
-  expect(await takeCopies(org, 2, { hour: 3, day: 3 }, new Date())).toBeUndefined();
+  expect(await takeCopies(org, 2, mailBudget, new Date(), { isCaused: true })).toBeUndefined();
+  expect(await takeCopies(org, 3, mailBudget, new Date())).toBeUndefined();
 });
 
 test("an alert that is delivered again by hand reaches its recipients again", async () => {
@@ -52,7 +58,7 @@ test("an alert that is delivered again by hand reaches its recipients again", as
 
 test("what is over the budget of an hour waits for the next, without using an attempt", async () => {
   const org = await createOrganization({});
-  await organizations.set(org, { mailBudget: { hour: 60, day: 1_000 } });
+  await organizations.set(org, { mailBudget: { hour: 120, day: 1_000 } });
   const messages = await raiseFor(
     org,
     Array.from({ length: 5 }, (_, channel) =>
@@ -134,11 +140,37 @@ test("a message larger than its share goes first in its hour, others in the next
 });
 
 test.each([
+  ["an hour", { hour: 50, day: 1_000 }],
+  ["a day", { hour: 1_000, day: 50 }],
+])("tests, notices and what is sent again take half of %s at most", async (_, mailBudget) => {
+  const org = await createOrganization({});
+  await organizations.set(org, { mailBudget });
+  const recipients = Array.from({ length: 10 }, (_, index) => `a${index}@other.example`);
+  const channelId = await createChannel(org, {}, { channel: "email", config: { recipients } });
+  const channel = (await channels.get(org, channelId)) as Channel;
+  const sendAll = async () => {
+    for (const message of await takeMessages("deliveries")) await attempt(message);
+  };
+  const [found] = await raiseTo(org, channelId, [single]);
+  await attempt(found as Message<"deliveries">);
+  await redeliver(org, channelId, found?.deliveryId ?? 0);
+  await sendAll();
+  for (let sent = 0; sent < 5; sent++) await sendTest(org, channel);
+  await sendAll();
+  // The alert, its repetition, and one test.
+  expect(mails.received).toHaveLength(30);
+  const [later] = await raiseTo(org, channelId, [single]);
+  await attempt(later as Message<"deliveries">);
+  expect(mails.received).toHaveLength(40);
+});
+
+test.each([
   ["was too busy to take", "throttled", 0],
   ["refused", "refused", 1],
 ] as const)("copies that SES %s do not count against the budget", async (_, how, failed) => {
   const org = await createOrganization({});
-  await organizations.set(org, { mailBudget: { hour: 4, day: 4 } });
+  const mailBudget = { hour: 8, day: 8 };
+  await organizations.set(org, { mailBudget });
   const people = ["a", "b", "c"].map((name) => `${name}@other.example`);
   const [message] = await raiseFor(org, [people]);
   mails[how] = (address) => address !== "a@other.example";
@@ -148,8 +180,9 @@ test.each([
   mails[how] = () => false;
   await attempt({ ...message, attempt: failed + 1 });
   expect(mails.received.toSorted()).toEqual(people);
-  expect(await takeCopies(org, 1, { hour: 4, day: 4 }, new Date())).toBeUndefined();
-  expect(await takeCopies(org, 1, { hour: 4, day: 4 }, new Date())).toBeDefined();
+  const take = () => takeCopies(org, 1, mailBudget, new Date(), { isCaused: true });
+  expect(await take()).toBeUndefined();
+  expect(await take()).toBeDefined();
   await takeMessages("delivery-retries");
 });
 

@@ -118,6 +118,24 @@ test.each(identities)("$pk: only functions of signing in and of members put and 
   expect(allowed("dynamodb:DeleteItem", key)).toEqual(writersOfIdentities);
 });
 
+test("notices are written by those whose changes they tell of, and by no others", () => {
+  const writersOfChannels = [
+    "change-alert-config",
+    "create-alert-config",
+    "delete-alert-config",
+    "deliver-alert",
+    "retry-alert",
+    "set-alert-options",
+  ];
+  const writers = [...writersOfIdentities, ...writersOfChannels].sort();
+  for (const action of ["PutItem", "UpdateItem", "DeleteItem"])
+    expect(allowed(`dynamodb:${action}`, keys.notice("id"))).toEqual(writers);
+  for (const seen of ["own", "all"] as const) {
+    const moved = [{ put: keys.notice("id") }, { put: keys.channel(1, 3) }];
+    expect(allowedTogether(moved, seen)).toEqual([...writersOfChannels, "sweep"].sort());
+  }
+});
+
 test("beside them only the authorizer updates keys and sessions, and no users", () => {
   for (const key of [keys.apiKey(1, "hash"), keys.session(1, 7, "hash")]) {
     expect(allowed("dynamodb:UpdateItem", key)).toEqual(["authorize", ...writersOfIdentities].sort());

@@ -1,5 +1,6 @@
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as apiKeys from "../../../shared/access/keys/api-key.ts";
+import { newNoticesToAdmins } from "../../../shared/access/notices/notice.ts";
 import { keyLabel } from "../../../shared/access/organizations/organization-schema.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization, notFound, parse, parseId } from "../flags.ts";
@@ -12,7 +13,10 @@ export const keyCommands: Commands = {
     isAct: true,
     run: async (flags) => {
       const { id: org } = await findOrganization(flags);
-      const created = await apiKeys.create(org, parse("label", keyLabel, flags.label), administrator);
+      const label = parse("label", keyLabel, flags.label);
+      const notices = await newNoticesToAdmins(org);
+      const told = () => notices.writes({ about: "api_key", label, by: administrator.label });
+      const created = await apiKeys.create(org, label, administrator, told);
       return { ...shown(created), key: created.key };
     },
   },

@@ -1,9 +1,9 @@
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as apiKeys from "../../../shared/access/keys/api-key.ts";
 import * as users from "../../../shared/access/members/user.ts";
+import { newNoticesToAdmins } from "../../../shared/access/notices/notice.ts";
 import { personName, role } from "../../../shared/access/organizations/organization-schema.ts";
 import * as links from "../../../shared/access/sign-in/link.ts";
-import { newNoticesToAdmins } from "../../../shared/access/sign-in/request.ts";
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import type { Commands } from "../command.ts";
 import { CommandError } from "../error.ts";
@@ -30,7 +30,9 @@ export const userCommands: Commands = {
       };
       const notices = await newNoticesToAdmins(org);
       const also =
-        input.role === "admin" ? notices.writes({ about: "admin", email, by: administrator.label }) : [];
+        input.role === "admin"
+          ? notices.writes({ about: "admin", change: "added", email, by: administrator.label })
+          : [];
       const user = await users.create(org, input, { also });
       if (user === "exists") {
         throw new CommandError(

@@ -2,10 +2,11 @@ import { setTimeout } from "node:timers/promises";
 import { allOf, type Condition, condition } from "../../aws/table/condition.ts";
 import { keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { Refusal, type RefusalName } from "../../contract/errors.ts";
 import {
   type OrganizationLimit,
   organizationLimits,
-  passkeysPerDay,
+  perDay,
   perMinute,
   perMinuteOfEndpoint,
   signInLinksPerHour,
@@ -178,6 +179,16 @@ export const countOrganization = (org: number, limit: OrganizationLimit, now: Da
 export const countSignInLink = (email: string, now: Date): Promise<Counted> =>
   countHour(`SIGN-IN#${email}`, signInLinksPerHour, now);
 
-/** Counts a passkey that a user adds. */
-export const countPasskey = async (org: number, userId: number, now: Date): Promise<Counted> =>
-  (await count(`PASSKEYS#${org}#${userId}`, { requests: passkeysPerDay }, 86_400, now)).requests;
+/** Counts a passkey that a user adds. Refuses `passkeysOfDay`. */
+export const countPasskey = (org: number, userId: number): Promise<void> =>
+  countDay(`PASSKEYS#${org}#${userId}`, perDay.passkeys, "passkeysOfDay");
+
+/** Counts an alert channel that is added or sent elsewhere. Refuses `channelsOfDay`. */
+export const countChannel = (org: number): Promise<void> =>
+  countDay(`CHANNELS#${org}`, perDay.channels, "channelsOfDay");
+
+const countDay = async (subject: string, most: number, refusal: RefusalName): Promise<void> => {
+  const { requests } = await count(subject, { requests: most }, 86_400, new Date());
+  const { refusedSeconds } = requests;
+  if (refusedSeconds > 0) throw new Refusal(refusal, { headers: { "Retry-After": String(refusedSeconds) } });
+};

@@ -252,9 +252,11 @@ export const follow = (org: number, id: number, email: string): Promise<string> 
     return email;
   });
 
+type AlsoOfAdmins = (user: User, change: "added" | "removed") => readonly Write[];
+
 /**
  * Changes a user's role or name. A change that changes nothing is not logged. Who is no admin any more has no passkey left, and no session
- * but the one with the id `keptSession`: others may have made them. `ifPromoted` gives further writes for a user who becomes an admin.
+ * but the one with the id `keptSession`: others may have made them. `ifAdmins` gives further writes for a user who becomes an admin or is none any more.
  * Refuses `memberNotFound` and `lastAdmin`.
  */
 export const change = (
@@ -262,7 +264,7 @@ export const change = (
   id: number,
   input: { role?: Role | undefined; name?: string | null | undefined },
   actor: Actor,
-  { keptSession, ifPromoted }: { keptSession?: number; ifPromoted?: (user: User) => readonly Write[] } = {},
+  { keptSession, ifAdmins }: { keptSession?: number; ifAdmins?: AlsoOfAdmins } = {},
 ): Promise<void> =>
   withOptimisticRetry(async () => {
     const user = await existing(org, id);
@@ -288,7 +290,7 @@ export const change = (
         }),
       },
       ...check,
-      ...(role === "admin" && user.role !== role ? (ifPromoted?.(user) ?? []) : []),
+      ...(role === user.role ? [] : (ifAdmins?.(user, role === "admin" ? "added" : "removed") ?? [])),
       ...activity.writes(org, slot, { action: "member.updated", summary, actor }),
     ]);
   });
@@ -296,12 +298,12 @@ export const change = (
 /**
  * Removes a user. The user's sessions end with the same transaction, since the authorizer reads the user's row;
  * their rows are deleted afterwards, and repeating an interrupted call deletes the rest. `log` names who is
- * shown in the activity log; without it nothing is logged. Refuses `lastAdmin` unless `force`.
+ * shown in the activity log; without it nothing is logged. `ifAdmins`: as of `change`. Refuses `lastAdmin` unless `force`.
  */
 export const remove = async (
   org: number,
   id: number,
-  { log, force = false }: { log?: Actor; force?: boolean } = {},
+  { log, force = false, ifAdmins }: { log?: Actor; force?: boolean; ifAdmins?: AlsoOfAdmins } = {},
 ): Promise<"removed" | "already" | "unknown"> => {
   const result = await withOptimisticRetry(async () => {
     const user = await get(org, id);
@@ -326,6 +328,7 @@ export const remove = async (
             actor: log,
           })
         : []),
+      ...(user.role === "admin" ? (ifAdmins?.(user, "removed") ?? []) : []),
     ]);
     return "removed";
   });

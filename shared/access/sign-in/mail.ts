@@ -1,19 +1,20 @@
-/** The worker of mails about signing in. */
+/** The worker of mails with links. */
 import { defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
 import { send as sendMail } from "../../aws/mail/mail.ts";
 import { isMailSetUp } from "../../aws/mail/setting.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as links from "./link.ts";
-import { invitationMessage, linkMessage, noticeMessage } from "./message.ts";
-import { isLate, type Mail, putOff } from "./request.ts";
+import { isLate, putOff } from "./mail-row.ts";
+import { invitationMessage, linkMessage } from "./message.ts";
+import type { Mail } from "./request.ts";
 
 const sendTimeoutSeconds = 10;
 
 /**
  * Sends a mail and deletes its row; nothing is sent if nobody has the address, or it is too late. A mail can go out twice, each with a
  * link of its own. Invitations count against the organization's budget of mails: when it is used up, the sweep tries again after the
- * hour or day. Nobody can hold up a notice by using up the budget: what it tells of has a limit of its own. Throws when it could not be sent.
+ * hour or day. Throws when it could not be sent.
  */
 export const deliver = async (mailId: string): Promise<void> => {
   const key = keys.signInMail(mailId);
@@ -22,8 +23,7 @@ export const deliver = async (mailId: string): Promise<void> => {
   const now = new Date();
   const bearer = bearerOf(mail);
   const memberships = isLate(mail, now) || !isMailSetUp() ? [] : await links.membershipsOf(bearer);
-  // A link alone does not open an organization that requires its identity provider. Invitations and notices are sent all the same:
-  // an invitation tells of the organization, and a notice has no token.
+  // A link alone does not open an organization that requires its identity provider. Invitations are sent all the same, without a token.
   const [membership] =
     mail.kind === "link" ? memberships.filter((each) => !links.needsVoucher(each)) : memberships;
   if (membership === undefined) return table.remove(key);
@@ -64,7 +64,5 @@ const compose = async (mail: Mail, bearer: links.Bearer, membership: links.Membe
       const url = hasToken ? await newLink("invitation") : `${dashboard}/`;
       return invitationMessage(url, { organizationName, invitedBy: mail.invitedBy, hasToken });
     }
-    case "notice":
-      return noticeMessage(dashboard, organizationName, mail.notice);
   }
 };

@@ -3,7 +3,7 @@ import { asRead } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as users from "../members/user.ts";
-import { newNotices } from "./request.ts";
+import { newNotices } from "../notices/notice.ts";
 
 /**
  * Removes a passkey of a user, who is told by e-mail: the very next sign-in by it is refused. "unknown": the user has none with this id.

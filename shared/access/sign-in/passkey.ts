@@ -12,11 +12,11 @@ import { Refusal } from "../../contract/errors.ts";
 import * as limits from "../api/limits.ts";
 import { notRemoved } from "../members/membership.ts";
 import * as users from "../members/user.ts";
+import { newNotices } from "../notices/notice.ts";
 import type { Visit } from "../sessions/browser.ts";
 import * as links from "./link.ts";
 import { maximumPasskeys, membershipOf, rpIdOf, supportedAlgorithmIDs } from "./passkey-options.ts";
 import type { NewPasskey, PasskeyAnswer } from "./passkey-schema.ts";
-import { newNotices } from "./request.ts";
 
 /** Rows of passkeys are found by their user alone. */
 const unnamed = "This passkey does not say whose it is: sign in another way, and add another passkey";
@@ -48,9 +48,7 @@ export const add = async (
     createdAt: new Date().toISOString(),
     ...(browser !== undefined && { browser }),
   };
-  const { refusedSeconds } = await limits.countPasskey(org, userId, new Date());
-  if (refusedSeconds > 0)
-    throw new Refusal("passkeysOfDay", { headers: { "Retry-After": String(refusedSeconds) } });
+  await limits.countPasskey(org, userId);
   const notices = await withOptimisticRetry(async () => {
     const { user } = await membershipOf(org, userId);
     const { passkeys } = user;

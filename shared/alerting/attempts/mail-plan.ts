@@ -31,6 +31,10 @@ const shareOfSingles = 0.9;
 const singlesOf = (copies: number): number =>
   Math.max(Math.min(1, copies), Math.floor(copies * shareOfSingles));
 
+/** Whether everybody with a session or a key can cause it: all but what is found, which may be sent again by hand. */
+const isCaused = ({ event, attemptLimit }: Delivery): boolean =>
+  event.type === "scan_error" || event.type === "scan_complete" || attemptLimit !== undefined;
+
 /** Decides who of an e-mail channel's recipients gets a copy now, and takes the copies out of the budget. */
 export const planMail = async (
   owner: Organization,
@@ -57,10 +61,11 @@ export const planMail = async (
   const takenAt = new Date();
   const isSingle = row.event.type === "breach" || row.event.type === "owner";
   const budget = isSingle ? { hour: singlesOf(mailBudget.hour), day: singlesOf(mailBudget.day) } : mailBudget;
-  const usedUpUntil = await takeCopies(org, recipients.length, budget, takenAt);
+  const purpose = { isCaused: isCaused(row) };
+  const usedUpUntil = await takeCopies(org, recipients.length, budget, takenAt, purpose);
   if (usedUpUntil === undefined) {
     const giveBack = (sent: number): Promise<void> =>
-      giveBackCopies(org, recipients.length - sent, takenAt).catch((error: Error) => {
+      giveBackCopies(org, recipients.length - sent, takenAt, purpose).catch((error: Error) => {
         // The budget then counts copies that nobody got.
         logger.error("copies could not be given back", { organizationId: org, error });
       });

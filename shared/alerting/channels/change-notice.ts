@@ -1,11 +1,14 @@
 /**
  * How a change of a channel is reported, so that nobody with a key or a session sends alerts elsewhere unseen. The activity log says what
- * changed, without values, and the other channels get a notice when alerts no longer reach their receiver.
+ * changed, without values. When alerts reach other receivers, the admins get an e-mail, whatever channels want and whatever is left of the
+ * budget of e-mails; the other channels that want it get a notice too.
  */
 import { isDeepStrictEqual } from "node:util";
+import type { Actor } from "../../access/activity/actor.ts";
+import { newNoticesToAdmins } from "../../access/notices/notice.ts";
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
-import { problemFound } from "../../outbox/outbox.ts";
+import { problemFound, wake } from "../../outbox/outbox.ts";
 import { type Channel, type ChannelForm, describe, type Flags, wants } from "./channel.ts";
 
 /** A channel as it was and as it will be, and all others of the organization. */
@@ -63,12 +66,31 @@ export const destinationOf = (
 export const isOtherDestination = (before: ChannelForm, after: ChannelForm): boolean =>
   !isDeepStrictEqual(destinationOf(before), destinationOf(after));
 
+/** The notice to the admins of a new channel. */
+export const noticeOfNew = async (
+  org: number,
+  channel: Pick<Channel, "channel" | "id">,
+  actor: Actor,
+): Promise<Notices> => {
+  const { writes, send } = await newNoticesToAdmins(org);
+  const what = `Alerts also go to ${describe(channel)}, which is new.`;
+  return { writes: writes({ about: "channel", what, by: nameOf(actor) }), send };
+};
+
+/** For the transaction of a change, and to send afterwards. */
+export type Notices = { writes: Write[]; send: () => Promise<void> };
+
+const nameOf = ({ type, label }: Actor): string => (type === "api_key" ? `the API key "${label}"` : label);
+
 /**
- * The notice to the other channels that want `scan_error`, for the transaction of the change: of a changed destination, and of the last
- * channel with alerts of new breaches that goes. The transaction is refused if another channel, because of which this one is not the
- * last, has changed.
+ * The notices to the admins and to the other channels that want `scan_error`: of a changed destination, and of the last channel with alerts
+ * of new breaches that goes. The transaction is refused if another channel, because of which this one is not the last, has changed.
  */
-export const noticeOf = (org: number, { before, after, isMoved, others }: ChannelChange): Write[] => {
+export const noticesOf = async (
+  org: number,
+  { before, after, isMoved, others }: ChannelChange,
+  actor: Actor,
+): Promise<Notices> => {
   const isLeaving = wants(before, "breach") && (after === undefined || !wants(after, "breach"));
   const remaining = isLeaving ? others.find((channel) => wants(channel, "breach")) : undefined;
   const sentences = [
@@ -77,11 +99,17 @@ export const noticeOf = (org: number, { before, after, isMoved, others }: Channe
       ? [`No channel gets alerts of new breaches any more: ${describe(before)} was the last one.`]
       : []),
   ];
-  const error = [...sentences, "The activity log says who did it."].join(" ");
-  return [
-    ...(remaining === undefined ? [] : [stillGetsBreaches(org, remaining)]),
-    ...(sentences.length === 0 ? [] : problemOf(org, others, error)),
-  ];
+  const check = remaining === undefined ? [] : [stillGetsBreaches(org, remaining)];
+  if (sentences.length === 0) return { writes: check, send: async () => {} };
+  const what = sentences.join(" ");
+  const toOthers = problemOf(org, others, `${what} The activity log says who did it.`);
+  const toAdmins = await newNoticesToAdmins(org);
+  return {
+    writes: [...check, ...toOthers, ...toAdmins.writes({ about: "channel", what, by: nameOf(actor) })],
+    send: async () => {
+      await Promise.all([toAdmins.send(), toOthers.length > 0 && wake(org)]);
+    },
+  };
 };
 
 /** A problem of a channel, of which these others are told as they are now: whoever changes one may change them next. */

@@ -4,6 +4,7 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import type * as z from "zod/mini";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
+import { countChannel } from "../../access/api/limits.ts";
 import { absent, asRead, type Change, condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
@@ -11,10 +12,16 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
 import { drawId } from "../../lists/blocks.ts";
-import { wake } from "../../outbox/outbox.ts";
 import { parseDestination, resolveDestination } from "../kinds/destination.ts";
 import { isUrlPreview, urlPreview } from "../kinds/envelope.ts";
-import { destinationOf, flagChanges, formChanges, isOtherDestination, noticeOf } from "./change-notice.ts";
+import {
+  destinationOf,
+  flagChanges,
+  formChanges,
+  isOtherDestination,
+  noticeOfNew,
+  noticesOf,
+} from "./change-notice.ts";
 import type { Channel, ChannelForm, Flags, StoredForm } from "./channel.ts";
 import * as channels from "./channel.ts";
 import { type alertConfigPatch, channelConfig } from "./channel-schema.ts";
@@ -29,7 +36,7 @@ type Count = () => Promise<void>;
 
 /**
  * Creates a channel and returns its id. Refuses `invalidInput` for a destination that is not public HTTPS,
- * and `channelLimitReached` when the organization has 20 channels. `also`: further writes of the transaction, which go first.
+ * `channelsOfDay`, and `channelLimitReached` when the organization has 20 channels. `also`: further writes of the transaction, which go first.
  */
 export const create = async (
   org: number,
@@ -41,9 +48,13 @@ export const create = async (
   await assertPublic(input, count);
   const counted = await table.get<{ channels: number }>(keys.channelCount(org));
   if (counted !== undefined && counted.channels >= maximumChannels) throw new Refusal("channelLimitReached");
+  await assertFew(org, actor);
   const [id, slot] = await Promise.all([drawId("CHANNEL"), activity.slot(org)]);
   const { channel: _, config: __, ...flags } = input;
-  const stored = await seal(org, id, normalized(input));
+  const [stored, notices] = await Promise.all([
+    seal(org, id, normalized(input)),
+    noticeOfNew(org, { channel: input.channel, id }, actor),
+  ]);
   await table.transact([
     ...also(id),
     {
@@ -68,7 +79,9 @@ export const create = async (
       summary: `Created ${channels.describe({ ...stored, id })}`,
       actor,
     }),
+    ...notices.writes,
   ]);
+  await notices.send();
   return id;
 };
 
@@ -76,7 +89,8 @@ export type ChannelPatch = z.output<typeof alertConfigPatch>;
 
 /**
  * Changes a channel. `config` is merged field by field; a change of the kind needs the full config of the new
- * kind. A patch that changes nothing succeeds without an entry in the activity log. Refuses `channelNotFound` and `invalidInput`.
+ * kind. A patch that changes nothing succeeds without an entry in the activity log. Refuses `channelNotFound`, `invalidInput` and
+ * `channelsOfDay`.
  */
 export const change = (
   org: number,
@@ -84,8 +98,9 @@ export const change = (
   patch: ChannelPatch,
   actor: Actor,
   count: Count,
-): Promise<void> =>
-  withOptimisticRetry(async () => {
+): Promise<void> => {
+  let isCounted = false;
+  return withOptimisticRetry(async () => {
     const all = await channels.list(org);
     const row = all.find((channel) => channel.id === id);
     if (row === undefined) throw new Refusal("channelNotFound");
@@ -103,7 +118,10 @@ export const change = (
     const changed = { ...row, ...flags, ...stored } as Channel;
     const others = all.filter((channel) => channel !== row);
     const hasMoved = before !== undefined && after !== undefined && isOtherDestination(before, after);
-    const notice = noticeOf(org, { before: row, after: changed, isMoved: hasMoved, others });
+    if (hasMoved && !isCounted) await assertFew(org, actor);
+    isCounted = hasMoved;
+    const change = { before: row, after: changed, isMoved: hasMoved, others };
+    const notices = await noticesOf(org, change, actor);
     const changes = [...(before && after ? formChanges(before, after) : []), ...flagChanges(row, changed)];
     await table.transact([
       {
@@ -116,10 +134,16 @@ export const change = (
         summary: `Changed ${channels.describe(changed)}: ${changes.join(", ")}`,
         actor,
       }),
-      ...notice,
+      ...notices.writes,
     ]);
-    if (notice.length > 0) await wake(org);
+    await notices.send();
   });
+};
+
+/** Refuses `channelsOfDay` to clients, so that the notices stay few. */
+const assertFew = async (org: number, { type }: Actor): Promise<void> => {
+  if (type !== "system") await countChannel(org);
+};
 
 /**
  * The change of a channel that sets these values, and the form if there is one. With another kind, options whose defaults differ between

@@ -5,8 +5,7 @@ import { dueShard, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { wake } from "../../outbox/outbox.ts";
-import { noticeOf } from "./change-notice.ts";
+import { noticesOf } from "./change-notice.ts";
 import * as channels from "./channel.ts";
 
 /**
@@ -20,7 +19,7 @@ export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
     if (before === undefined) throw new Refusal("channelNotFound");
     const slot = await activity.slot(org);
     const others = all.filter((channel) => channel !== before);
-    const notice = noticeOf(org, { before, after: undefined, isMoved: false, others });
+    const notices = await noticesOf(org, { before, after: undefined, isMoved: false, others }, actor);
     await table.transact([
       {
         delete: keys.channel(org, id),
@@ -39,7 +38,7 @@ export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
         summary: `Deleted ${channels.describe(before)}`,
         actor,
       }),
-      ...notice,
+      ...notices.writes,
     ]);
-    if (notice.length > 0) await wake(org);
+    await notices.send();
   });

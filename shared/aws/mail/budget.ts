@@ -2,7 +2,7 @@
  * How many copies of alerts an organization sends by e-mail. All organizations share the deployment's sender,
  * and none of them may have its reputation ruined by another one's mail to strangers.
  */
-import { condition, exists } from "../table/condition.ts";
+import { allOf, condition, exists } from "../table/condition.ts";
 import { keys, timeToLive } from "../table/keys.ts";
 import * as table from "../table/table.ts";
 
@@ -13,6 +13,12 @@ export const defaultMailBudget: MailBudget = { hour: 500, day: 2_000 };
 
 const hourSeconds = 3_600;
 const daySeconds = 24 * hourSeconds;
+
+/**
+ * `isCaused`: everybody with a session or a key can cause it, such as tests of channels and notices. It has half of the budget at most, so
+ * that the other half is left to alerts of breaches.
+ */
+type Purpose = { isCaused?: boolean };
 
 /** The row that counts a day, the attribute of it that counts the hour, and when both end. */
 const windowsAt = (org: number, time: Date) => {
@@ -27,6 +33,18 @@ const windowsAt = (org: number, time: Date) => {
   };
 };
 
+/** The attributes that count copies for this purpose, each with the part of the budget that it counts. */
+const countersOf = (hour: string, { isCaused = false }: Purpose) => [
+  { name: "day", of: "day", part: 1 } as const,
+  { name: hour, of: "hour", part: 1 } as const,
+  ...(isCaused
+    ? [
+        { name: "causedDay", of: "day", part: 1 / 2 } as const,
+        { name: `${hour}Caused`, of: "hour", part: 1 / 2 } as const,
+      ]
+    : []),
+];
+
 /**
  * Takes copies out of the budget. Undefined when they may be sent, otherwise the end of the hour or day that
  * is used up. The first message of an hour or day fits whatever its size, unless the budget is 0. Copies are taken before they are sent, so that
@@ -37,29 +55,43 @@ export const takeCopies = async (
   copies: number,
   budget: MailBudget,
   now: Date,
+  purpose: Purpose = {},
 ): Promise<Date | undefined> => {
   if (copies === 0) return undefined;
   const { key, hour, hourEnd, dayEnd } = windowsAt(org, now);
   if (budget.day === 0) return dayEnd;
   if (budget.hour === 0) return hourEnd;
-  const most = { day: Math.max(0, budget.day - copies), hour: Math.max(0, budget.hour - copies) };
+  const counters = countersOf(hour, purpose).map(({ name, of, part }) => ({
+    name,
+    of,
+    most: Math.max(0, Math.floor(part * budget[of]) - copies),
+  }));
   const taken = await table.attempt(
     table.update(key, {
-      add: { day: copies, [hour]: copies },
+      add: Object.fromEntries(counters.map(({ name }) => [name, copies])),
       setOnce: { [timeToLive]: dayEnd.getTime() / 1_000 + daySeconds },
-      if: condition(
-        `(attribute_not_exists(#day) OR #day <= :day) AND (attribute_not_exists(#${hour}) OR #${hour} <= :hour)`,
-        most,
+      if: allOf(
+        ...counters.map(({ name, most }) =>
+          condition(`attribute_not_exists(#${name}) OR #${name} <= :${name}`, { [name]: most }),
+        ),
       ),
     }),
   );
   if (taken.written) return undefined;
-  return Number(taken.failed[0]?.item?.day ?? 0) > most.day ? dayEnd : hourEnd;
+  const row = taken.failed[0]?.item ?? {};
+  const isDayOver = counters.some(({ name, of, most }) => of === "day" && Number(row[name] ?? 0) > most);
+  return isDayOver ? dayEnd : hourEnd;
 };
 
 /** Gives copies back that were taken at this time and not sent. A transaction, which recognizes its own tries. */
-export const giveBackCopies = async (org: number, copies: number, takenAt: Date): Promise<void> => {
+export const giveBackCopies = async (
+  org: number,
+  copies: number,
+  takenAt: Date,
+  purpose: Purpose = {},
+): Promise<void> => {
   if (copies === 0) return;
   const { key, hour } = windowsAt(org, takenAt);
-  await table.attempt(table.transact([{ update: key, add: { day: -copies, [hour]: -copies }, if: exists }]));
+  const add = Object.fromEntries(countersOf(hour, purpose).map(({ name }) => [name, -copies]));
+  await table.attempt(table.transact([{ update: key, add, if: exists }]));
 };

@@ -181,6 +181,8 @@ export const keys = {
   passkeyChallenge: (challenge: string): Key => ({ pk: `SIGN-IN-CHALLENGE#${challenge}`, sk: "CHALLENGE" }),
   /** A message with a sign-in link that is still to be sent, if somebody has the address. */
   signInMail: (id: string): Key => ({ pk: `SIGN-IN-MAIL#${id}`, sk: "MAIL" }),
+  /** A mail that tells of a change, and holds no secret (access/notices). */
+  notice: (id: string): Key => ({ pk: `NOTICE#${id}`, sk: "MAIL" }),
   /** `id` tells apart what was done in one millisecond. */
   operatorEntry: (at: string, id: string): Key => ({ pk: "OPERATOR-LOG", sk: `${at}#${id}` }),
   counter: (kind: ListKind | CounterKind): Key => ({ pk: "COUNTER", sk: kind }),
@@ -266,14 +268,14 @@ export const attributesOfVerification = ["name", "verified", "verifiedBy"] as co
 export const emailPartitions = ["ORG#*#EMAIL#*"] as const;
 
 /**
- * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the word of `uses` that lets a
+ * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the words of `uses` that let a
  * function write them. No function writes the operators' log.
  */
 export const guardedPartitions = {
-  "table:write:identities": ["ORG#*#KEY", "ORG#*#SESSION", "ORG#*#USER", "SIGN-IN-*"],
+  "table:write:identities": ["ORG#*#KEY", "ORG#*#SESSION", "ORG#*#USER", "SIGN-IN-*", "NOTICE#*"],
   "table:write:organizations": ["ORG#*#ORGANIZATION", "ORGANIZATIONS"],
   "table:write:domains": ["ORG#*#DOMAIN", "ORG#*#DOMAIN-NAME", "ORG#*#DOMAIN-REMOVAL", "PROVEN-DOMAIN#*"],
-  "table:write:channels": ["ORG#*#CHANNEL"],
+  "table:write:channels": ["ORG#*#CHANNEL", "NOTICE#*"],
   operators: ["OPERATOR-LOG"],
 } as const;
 

@@ -152,7 +152,7 @@ const eraseFrom = async (
     const name = `${mention.replaced(String(row.name))} ${row.id}`;
     return isDone(renameTeam(org, Number(row.id), name, actor), "changed", "teamNotFound");
   }
-  if (ofOneAddress.includes(kind)) {
+  if (ofOneAddress.includes(kind) || (kind === "NOTICE" && isThe(address, row.email))) {
     // The row of a claim names its holder: the address may be somebody's again since it was read.
     const holder = ["id", "userId"].find((name) => row[name] !== undefined);
     const asRead = holder === undefined ? undefined : condition("#holder = :holder", { holder: row[holder] });

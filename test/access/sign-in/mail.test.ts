@@ -5,14 +5,11 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { hashOf } from "../../../shared/access/keys/secret.ts";
 import * as users from "../../../shared/access/members/user.ts";
+import { deliver as deliverNotice } from "../../../shared/access/notices/deliver.ts";
+import { type Notice, newNotices } from "../../../shared/access/notices/notice.ts";
 import { deliver } from "../../../shared/access/sign-in/mail.ts";
-import {
-  type Notice,
-  newInvitation,
-  newNotices,
-  requestLink,
-  sendAgain,
-} from "../../../shared/access/sign-in/request.ts";
+import { sendAgain } from "../../../shared/access/sign-in/mail-row.ts";
+import { newInvitation, requestLink } from "../../../shared/access/sign-in/request.ts";
 import { dueIndex, dueShardsOf, type Key, keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
@@ -28,7 +25,7 @@ useEngine();
 let server: Server;
 let org: number;
 /** What the servers of SQS and SES got, and whether they accept it. */
-const messages: { mailId: string }[] = [];
+const messages: { mailId: string; isNotice?: true }[] = [];
 const mails: Mail[] = [];
 let accepts = { queue: true, mail: true };
 
@@ -187,7 +184,7 @@ describe("the worker", () => {
       const notices = newNotices(id, [user]);
       await table.transact(notices.writes(notice));
       await notices.send();
-      await deliver(lastMessage());
+      await deliverNotice(lastMessage());
       const { Destination, Content } = mails.at(-1) as Mail;
       expect(Destination.ToAddresses).toEqual(["keyed@acme.example"]);
       return Content.Simple.Body.Text.Data;
@@ -201,10 +198,17 @@ describe("the worker", () => {
     expect(await tell({ about: "api_key", label: "Backup", by })).toMatch(
       /^eve@acme\.example created the API key "Backup" of Thrifty\..*\/settings\/api-keys$/ms,
     );
-    expect(await tell({ about: "admin", email: "mallory@acme.example", by })).toMatch(
+    const email = "mallory@acme.example";
+    expect(await tell({ about: "admin", change: "added", email, by })).toMatch(
       /^eve@acme\.example made mallory@acme\.example an admin of Thrifty\..*\/settings\/members$/ms,
     );
-    expect(mails).toHaveLength(4);
+    expect(await tell({ about: "admin", change: "removed", email, by })).toMatch(
+      /^mallory@acme\.example is no longer an admin of Thrifty\. This was done by eve@acme\.example\./,
+    );
+    expect(await tell({ about: "channel", what: "It was changed.", by: 'the API key "CI"' })).toMatch(
+      /^It was changed\. This was done by the API key "CI"\..*\/alerts$/ms,
+    );
+    expect(mails).toHaveLength(6);
   });
 
   test("nobody is told of a passkey where no e-mail is sent, nor a removed user", async () => {
@@ -215,11 +219,32 @@ describe("the worker", () => {
     await users.remove(org, user.id);
     await table.transact(notices.writes(notice));
     await notices.send();
-    await deliver(lastMessage());
+    await deliverNotice(lastMessage());
     expect(mails).toEqual([]);
+    // What else was done concerns those too who were removed by whoever did it.
+    await table.transact(notices.writes({ about: "api_key", label: "Backup", by: "eve@acme.example" }));
+    await notices.send();
+    await deliverNotice(lastMessage());
+    expect(mails.map(({ Destination }) => Destination.ToAddresses)).toEqual([["silent@acme.example"]]);
     process.env.SENDER_EMAIL = "";
     expect(newNotices(org, [user]).writes(notice)).toEqual([]);
     process.env.SENDER_EMAIL = "alerts@acme.example";
+  });
+
+  test("tries a notice for two days, also by the sweep when SES refuses it", async () => {
+    const notices = newNotices(org, [await createUser("late-notice@acme.example")]);
+    await table.transact(notices.writes({ about: "api_key", label: "Backup", by: "eve@acme.example" }));
+    await notices.send();
+    const mailId = lastMessage();
+    accepts.mail = false;
+    const failure = await deliverNotice(mailId).catch((error: Error) => error.message);
+    expect(failure).toMatch(/could not be sent/);
+    expect(failure).not.toContain("late-notice");
+    messages.length = 0;
+    await sendAgain(keys.notice(mailId), new Date(Date.now() + 47 * 3_600_000));
+    expect(messages).toMatchObject([{ mailId, isNotice: true }]);
+    await sendAgain(keys.notice(mailId), new Date(Date.now() + 49 * 3_600_000));
+    expect(await table.get(keys.notice(mailId))).toBeUndefined();
   });
 
   test("shows the link as text, since mail programs cut off what follows its #", async () => {
@@ -239,7 +264,7 @@ describe("the worker", () => {
     await deliver(lastMessage());
     const [{ Content }] = mails as [Mail];
     const body = Content.Simple.Body;
-    expect(body.Text.Data).toContain("boss@acme.example <script> invites you to Acme");
+    expect(body.Text.Data).toContain("boss@acme.example <script> invites you to “Acme”.");
     expect(body.Html.Data).toContain("boss@acme.example &lt;script&gt;");
     const [, token = ""] = /sign-in#(\w+)/.exec(body.Text.Data) ?? [];
     const link = await table.get<{ expiresAt: number; userId: number }>(keys.signInLink(hashOf(token)));
