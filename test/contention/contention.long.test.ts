@@ -17,6 +17,7 @@ import { type Command, intercept } from "../aws/table/intercept.ts";
 import {
   createOrganization,
   invocation,
+  runOutboxOf,
   startAndPlan,
   takeMessages,
   useWorkers,
@@ -82,6 +83,7 @@ test("a scan with 20 channels, and 50 calls at once, are done within a few tries
   await Promise.all(messages.map((message) => withTimeOf(300_000, () => check(message, invocation()))));
   const scanned = triesOfScan();
   expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(breachedCount * breaches.length);
+  await withTimeOf(300_000, () => runOutboxOf(org));
   expect(deliveries.sum(await deliveries.directory(org))).toBe(breachedCount * channelCount);
   expect(scanned.reduce((sum, each) => sum + each, 0) / scanned.length).toBeLessThanOrEqual(
     mostTriesOnAverage,
