@@ -25,22 +25,48 @@ export const text = (maximum: number, options: { multiline?: boolean } = {}) =>
 /** Trimmed text that is more than white space. */
 export const nonBlank = (maximum: number) => text(maximum).check(z.trim(), z.minLength(1));
 
+/** Of scripts that are written without joiners. */
+const unjoined = "[\\0-\\x7f\\p{sc=Latn}\\p{sc=Grek}\\p{sc=Cyrl}]";
+const joiners = "[\\u200c\\u200d]";
+const variations = "[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]";
+
 /**
- * Characters that nobody sees: of format (Unicode's Cf), separators of lines and paragraphs, and fillers of Hangul. Two joiners stay
- * beside letters beyond ASCII, because Persian, Indic scripts and emoji are written with them.
+ * Characters that nobody sees: what Unicode says is ignored or of format, separators of lines and paragraphs, and an empty pattern of
+ * Braille. Joiners stay within Persian, Indic scripts and emoji, which are written with them, and selectors of variations behind emoji and
+ * Chinese characters.
  */
-export const unseen =
-  /[\u200c\u200d](?![^\0-\x7f])|(?<![^\0-\x7f])[\u200c\u200d]|(?![\u200c\u200d])[\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
+export const unseen = new RegExp(
+  [
+    `${joiners}(?=${unjoined}|$)`,
+    `${joiners}(?<=(?:${unjoined}|^)${joiners})`,
+    `${variations}(?<=(?:[A-Za-z\\s]|^)${variations})`,
+    `(?!${joiners}|${variations})[\\p{Cf}\\p{DI}\\p{Zl}\\p{Zp}\\u2800]`,
+  ].join("|"),
+  "gu",
+);
 
-/** What programs make a link of. The name of a domain alone stays: companies are called so. */
-const link = /[a-z][a-z\d+.-]{0,30}:\/\/|\bmailto:|\bwww\.|[\p{L}\p{N}]\.\p{L}{2,}[/:?#]\S/iu;
+const fullStop = "[.\\uff0e\\u3002\\uff61]";
 
-/** The name of an organization, a person, a team or a channel. Others read it, also in mails to strangers. */
-export const nameOf = (maximum: number) =>
-  nonBlank(maximum).check(
-    z.refine((name) => name.search(unseen) < 0, "must not contain invisible characters"),
-    z.refine((name) => !link.test(name), "must not contain a link"),
-  );
+/** What programs make a link of. The name of a domain alone stays, because companies are called so (aws/mail/quoted.ts). */
+const link = new RegExp(
+  [
+    "[a-z\\d+.-]://",
+    "\\bmailto:",
+    `\\bwww${fullStop}`,
+    `(?:[\\p{L}\\p{N}]${fullStop}(?:\\p{L}{2,63}|xn--[a-z\\d-]{1,59})|\\d(?:\\.\\d{1,3}){3})[/:?#]\\S`,
+  ].join("|"),
+  "iu",
+);
+
+/** Others read a name, also in mails to strangers. */
+const isSeen = z.refine<string>((name) => name.search(unseen) < 0, "must not contain invisible characters");
+const hasNoLink = z.refine<string>((name) => !link.test(name), "must not contain a link");
+
+/** The name of an organization, a person, a team, a channel or an API key. */
+export const nameOf = (maximum: number) => nonBlank(maximum).check(isSeen, hasNoLink);
+
+/** A name, or none: an empty text. */
+export const nameOrNone = (maximum: number) => text(maximum).check(z.trim(), isSeen, hasNoLink);
 
 /** A text of a reply, and what it looks like in the OpenAPI document. */
 export const textSuchAs = (example: string) => z.string().check(z.meta({ examples: [example] }));

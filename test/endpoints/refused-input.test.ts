@@ -8,6 +8,8 @@ import { expectInvalid, expectMalformed } from "./invalid.ts";
 
 const url = "https://192.0.32.8/";
 const recipients = ["a@acme.example", "b@acme.example"];
+/** No name holds a link, or what nobody sees (text.test.ts has their forms). */
+const noNames = ["Pay at https://evil.example", "evil.example/login", "Ac\u200bme", "Acme \u202egpj.exe"];
 const importPlan = {
   emails: [{ email: "ada@demo.example", domainId: 1, status: "will_import" }],
   quote: { interval: "month", isEstimate: true, newSeatsCount: 1, newActiveCount: 1, estimatedDeltaCents: 0 },
@@ -41,7 +43,7 @@ const bodies: readonly [route: string, body: object, refused: Record<string, rea
       ],
       domainId: [undefined, "demo.example"],
       teamId: [null],
-      ownerName: [7, "x".repeat(201), "Ada\nLovelace", "Ada \udc00"],
+      ownerName: [7, "x".repeat(201), "Ada\nLovelace", "Ada \udc00", ...noNames],
     },
   ],
   ["PATCH /emails/1", { ownerName: "x" }, { isActive: [undefined, "false", 0, null] }],
@@ -54,8 +56,8 @@ const bodies: readonly [route: string, body: object, refused: Record<string, rea
       "emails.0.email": [undefined, 7, "a".repeat(255), "a\u0000@demo.example", "\ud800@demo.example"],
       "emails.0.domainId": [undefined, "1", 1.5, -1, 2 ** 53],
       "emails.0.status": [undefined, "imported", null],
-      "emails.0.ownerName": [7, null, "a".repeat(201), "a\nb"],
-      "emails.0.team": [7, null, " ", "a".repeat(101)],
+      "emails.0.ownerName": [7, null, "a".repeat(201), "a\nb", ...noNames],
+      "emails.0.team": [7, null, " ", "a".repeat(101), ...noNames],
       quote: [undefined, null, []],
       "quote.interval": ["week"],
       "quote.isEstimate": ["true"],
@@ -120,7 +122,7 @@ const bodies: readonly [route: string, body: object, refused: Record<string, rea
     "PUT /alert-configs/1/options",
     { name: null, minSeverity: "low", grouping: "scan", sensitive: "discreet", tellOwners: false },
     {
-      name: [undefined, " ", "x".repeat(101)],
+      name: [undefined, " ", "x".repeat(101), ...noNames],
       minSeverity: [undefined, "none"],
       grouping: [undefined, "month"],
       sensitive: [undefined, "silent"],
@@ -168,21 +170,28 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
     /^name: /,
     named(undefined, "", " ", 1, null, "x".repeat(101), "㌀".repeat(100), "a\u0007"),
   ],
-  ["PATCH /teams/1", /^name: |at least one field/, [{}, ...named("", null)]],
+  ["POST /teams", /^name: must not contain/, named(...noNames)],
+  ["PATCH /teams/1", /^name: |at least one field/, [{}, ...named("", null, ...noNames)]],
   ["POST /api-keys", /^label: /, [{}, { label: "" }, { label: "  " }, { label: "x".repeat(101) }]],
+  ["POST /api-keys", /^label: must not contain/, noNames.map((label) => ({ label }))],
   ["GET /api-keys", /^limit/, ["limit=0", "limit=101", "limit=x"]],
   ["GET /api-keys", /^offset/, ["offset=-1"]],
   ["DELETE /api-keys/01", /^id/, none],
   ["POST /members", /^email: /, [{}, { email: "nobody", role: "member" }]],
   ["POST /members", /^role: /, [{ email: "a@b.example" }, { email: "a@b.example", role: "owner" }]],
-  ["POST /members", /^name: /, [{ email: "a@b.example", role: "member", name: "" }]],
+  [
+    "POST /members",
+    /^name: /,
+    ["", ...noNames].map((name) => ({ email: "a@b.example", role: "member", name })),
+  ],
+  ["PATCH /members/1", /^name: must not contain/, named(...noNames)],
   [
     "PATCH /members/1",
     /^role: |^name: |at least one/,
     [{}, { role: "owner" }, { role: null }, { name: " " }],
   ],
   ["PATCH /organization", /at least one field/, [{}, { other: 1 }]],
-  ["PATCH /organization", /^name: /, named("", "x".repeat(101), "a\u0000", null)],
+  ["PATCH /organization", /^name: /, named("", "x".repeat(101), "a\u0000", null, ...noNames)],
   ["PATCH /organization", /^scanEvery: must be day, week, or never/, [{ scanEvery: "hour" }]],
   ["GET /sessions", /^limit/, ["limit=101"]],
   ["DELETE /passkeys/__proto__", /^id: /, none],
@@ -214,7 +223,7 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
   ["GET /emails/x", /^id/, none],
   ["PATCH /emails/1", /at least one/, [{}]],
   ["PATCH /emails/1", /^teamId: /, [{ teamId: "1" }, { teamId: 0 }]],
-  ["PATCH /emails/1", /^ownerName: /, [{ ownerName: 1 }, { ownerName: "x".repeat(201) }]],
+  ["PATCH /emails/1", /^ownerName: /, [1, "x".repeat(201), ...noNames].map((ownerName) => ({ ownerName }))],
   ["POST /emails/changes", /ids/, [{}, { ids: [], remove: true }, { ids: ids(501), remove: true }]],
   ["POST /emails/changes", /ids/, [{ ids: ["1"], set: { isActive: true } }]],
   [
@@ -227,6 +236,7 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
       { set: { isActive: true }, remove: true },
       { set: { email: "x@demo.example" } },
       { set: { ownerName: "x".repeat(201) } },
+      ...noNames.map((ownerName) => ({ set: { ownerName } })),
     ].map((change) => ({ ids: [1], ...change })),
   ],
   ["GET /unwatched", /^severity/, ["severity=worst", "severity=", "severity=high&severity=low"]],

@@ -1,7 +1,7 @@
 /** What the dashboard shows of an organization, its users, sessions, API keys and teams. */
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
-import { nameOf, nonBlank, timestamp } from "../../contract/text.ts";
+import { nameOf, timestamp } from "../../contract/text.ts";
 import { billingInterval, billingStatus } from "../billing/billing-schema.ts";
 
 export const role = z.enum(["admin", "member"]).check(
@@ -22,7 +22,7 @@ export const teamName = nameOf(100).check(
   ),
   z.meta({ examples: ["Finance"] }),
 );
-export const keyLabel = nonBlank(100);
+export const keyLabel = nameOf(100);
 
 export const scanFrequency = z
   .enum(["day", "week", "never"])

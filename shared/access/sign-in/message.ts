@@ -1,6 +1,7 @@
 /** What mails with links say. */
 import { type LinkMessage, linkMessage as render } from "../../aws/mail/link-message.ts";
 import { senderName } from "../../aws/mail/mail.ts";
+import { quoted } from "../../aws/mail/quoted.ts";
 
 /** The mail that somebody asked for with the address. */
 export const linkMessage = (url: string): LinkMessage =>
@@ -25,8 +26,8 @@ export const invitationMessage = (
   }: { organizationName: string; invitedBy: string; hasToken: boolean },
 ): LinkMessage =>
   render({
-    subject: `${invitedBy} invites you to ${organizationName} on ${senderName}`,
-    lead: `${invitedBy} invites you to ${organizationName}. ${senderName} looks for the organization's e-mail addresses in known data breaches.`,
+    subject: `${invitedBy} invites you to ${quoted(organizationName)} on ${senderName}`,
+    lead: `${invitedBy} invites you to ${quoted(organizationName)}. ${senderName} looks for the organization's e-mail addresses in known data breaches.`,
     label: "Accept invitation",
     url,
     notes: [

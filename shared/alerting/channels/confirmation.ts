@@ -8,11 +8,11 @@ import * as organizations from "../../access/organizations/organization.ts";
 import { defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
 import { linkMessage } from "../../aws/mail/link-message.ts";
 import { type Message, send, senderName } from "../../aws/mail/mail.ts";
+import { quoted } from "../../aws/mail/quoted.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { secondsAfter } from "../../contract/alert-timing.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
-import { asLine } from "../kinds/as-line.ts";
 import { type Addressee, addresseesOf, mayBeAsked, pageUrlOf, setAsking } from "../kinds/recipient.ts";
 import * as channels from "./channel.ts";
 
@@ -55,7 +55,8 @@ export const askToConfirm = async (
 ): Promise<void> => {
   const now = new Date();
   const due = addressees.filter((each) => mayBeAsked(each, now));
-  if (due.length === 0 || (await takeCopies(org, due.length, mailBudget, now)) !== undefined) return;
+  const purpose = { isCaused: true };
+  if (due.length === 0 || (await takeCopies(org, due.length, mailBudget, now, purpose)) !== undefined) return;
   const asked = await Promise.all(
     due.map(async (each) => {
       // If this worker dies before it has asked, others may a moment later.
@@ -71,14 +72,11 @@ export const askToConfirm = async (
       return isTaken;
     }),
   );
-  await giveBackCopies(org, asked.filter((isAsked) => !isAsked).length, now);
+  await giveBackCopies(org, asked.filter((isAsked) => !isAsked).length, now, purpose);
 };
 
-/** In characters. The name is text of somebody whom the recipient may not know: too short for a message of its own. */
-const maximumName = 60;
-
 const request = ({ email, token }: Addressee, organizationName: string, dashboardUrl: string): Message => {
-  const name = asLine(organizationName, maximumName);
+  const name = quoted(organizationName);
   return {
     recipient: email,
     ...linkMessage({

@@ -3,7 +3,7 @@ import { asciiAddress } from "../../contract/domain-name.ts";
 import { booleanParameter, count, idField, idParameter, pageQuery } from "../../contract/page.ts";
 import { notEmpty } from "../../contract/patch.ts";
 import { isQuery } from "../../contract/search-text.ts";
-import { text, textSuchAs, timestamp } from "../../contract/text.ts";
+import { nameOrNone, text, textSuchAs, timestamp } from "../../contract/text.ts";
 import { severity } from "../hibp/severity-schema.ts";
 
 /**
@@ -35,7 +35,7 @@ export const emailAddress = writtenAddress.check(
 
 const ownerExample = z.meta({ examples: ["Ada Lovelace"] });
 
-export const ownerName = text(200).check(z.trim(), ownerExample);
+export const ownerName = nameOrNone(200).check(ownerExample);
 
 export const monitoredEmail = z
   .object({
