@@ -13,7 +13,12 @@ export type Call = {
   form?: FormData;
 };
 
-export type Api = { send: (call: Call) => Promise<Reply>; close: () => Promise<void> };
+export type Api = {
+  send: (call: Call) => Promise<Reply>;
+  /** Sends a request with each credential, so that the authorizer's instance knows all of them. */
+  warm: () => Promise<void>;
+  close: () => Promise<void>;
+};
 
 /**
  * A client that uses the keys in turn, each from a loopback address of its own, since the service allows a
@@ -26,7 +31,11 @@ export const createApi = (apiUrl: string, apiKeys: readonly string[], session: s
     pool: new Pool(origin, { localAddress: `127.77.${index >> 7}.${1 + (index & 127)}` }),
   }));
   let next = 0;
-  return {
+  const api: Api = {
+    warm: async () => {
+      for (const _ of callers) await api.send({ method: "GET", path: "/nothing" });
+      await api.send({ method: "GET", path: "/nothing", asUser: true });
+    },
     send: async ({ method, path, asUser, body, form }) => {
       const caller = callers[next++ % callers.length];
       if (caller === undefined) throw new Error("Give the client at least one API key");
@@ -47,4 +56,5 @@ export const createApi = (apiUrl: string, apiKeys: readonly string[], session: s
       await Promise.all(callers.map(({ pool }) => pool.close()));
     },
   };
+  return api;
 };

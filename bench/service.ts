@@ -115,6 +115,7 @@ export const startBench = async (
   };
   process.once("exit", end);
   const api = createApi(service.apiUrl, seeded.apiKeys, seeded.session);
+  await api.warm();
   return {
     seeded,
     api,

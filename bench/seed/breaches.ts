@@ -1,10 +1,10 @@
 /** The breaches of a seeded table: as Have I Been Pwned lists them, and as the catalog stores them. */
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
-import { upstreamBreach as upstreamForm } from "../../shared/monitoring/hibp/breach.ts";
-import { stateKey } from "../../shared/monitoring/hibp/breach-details.ts";
-import { digestOf, entryOf } from "../../shared/monitoring/hibp/catalog.ts";
-import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
+import { upstreamBreach as upstreamForm } from "../../shared/hibp/breach.ts";
+import { stateKey } from "../../shared/hibp/breach-details.ts";
+import { digestOf, entryOf } from "../../shared/hibp/catalog.ts";
+import { levelOf } from "../../shared/hibp/severity.ts";
 import { type Row, smallScans } from "./shape.ts";
 
 /** Breaches that the two large scans found; each of the newer scans found one more breach. */

@@ -4,12 +4,12 @@
  */
 
 import { breachPartition, keys } from "../../shared/aws/table/keys.ts";
+import * as counts from "../../shared/counts/counts.ts";
+import * as news from "../../shared/counts/news.ts";
 import type * as breachDates from "../../shared/findings/breach-dates.ts";
 import { type FindingRow, findings } from "../../shared/findings/record.ts";
+import { severities } from "../../shared/hibp/severity-schema.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
-import * as counts from "../../shared/monitoring/counts/counts.ts";
-import * as news from "../../shared/monitoring/counts/news.ts";
-import { severities } from "../../shared/monitoring/hibp/severity-schema.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
 import { breachCount, breachName, levelOfBreach, oldBreaches } from "./breaches.ts";
 import { buildList } from "./list-rows.ts";
@@ -90,7 +90,7 @@ export type FindingTotals = {
   /** The scan that found something last, or 0. */
   lastScans: Uint16Array;
   countsByScan: Map<number, number>;
-  /** What shared/monitoring/counts counts, by row and attribute. */
+  /** What shared/counts counts, by row and attribute. */
   counts: Map<number, Map<string, number>>;
 };
 

@@ -4,7 +4,7 @@ import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
 import { detailedBreach } from "../../shared/findings/finding-schema.ts";
-import { severity } from "../../shared/monitoring/hibp/severity-schema.ts";
+import { severity } from "../../shared/hibp/severity-schema.ts";
 import { scan } from "../../shared/scanning/scan-schema.ts";
 
 /** Of two breaches with one title the date tells which is which. */

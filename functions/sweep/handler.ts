@@ -7,8 +7,8 @@ import { type DueKind, type Key, organizationOf } from "../../shared/aws/table/k
 import { silentSchedule } from "../../shared/contract/log-lines.ts";
 import { sweepAcknowledgement } from "../../shared/findings/acknowledgements/sweep.ts";
 import * as removals from "../../shared/findings/email-removal.ts";
+import { isSyncSilent } from "../../shared/hibp/subscription-state.ts";
 import { type ProofIntervals, recheck } from "../../shared/monitoring/domains/proof.ts";
-import { isSyncSilent } from "../../shared/monitoring/hibp/subscription-state.ts";
 import * as deletion from "../../shared/operations/deletion.ts";
 import { sweepScan } from "../../shared/scanning/sweep.ts";
 

@@ -1,9 +1,9 @@
 import { type Invocation, scheduled } from "../../shared/aws/queue/consume.ts";
 import { announce } from "../../shared/findings/acknowledgements/follow.ts";
-import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
-import { latestBreach, UpstreamFailure } from "../../shared/monitoring/hibp/hibp.ts";
-import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
-import { rate } from "../../shared/monitoring/hibp/subscription-state.ts";
+import * as catalog from "../../shared/hibp/catalog.ts";
+import { latestBreach, UpstreamFailure } from "../../shared/hibp/hibp.ts";
+import * as subscription from "../../shared/hibp/subscription.ts";
+import { rate } from "../../shared/hibp/subscription-state.ts";
 import { requestScanOfAll, startDueScans } from "../../shared/scanning/scan-request.ts";
 
 export const handler = scheduled(async (_, invocation) => {

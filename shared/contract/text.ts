@@ -65,8 +65,8 @@ const hasNoLink = z.refine<string>((name) => !link.test(name), "must not contain
 /** The name of an organization, a person, a team, a channel or an API key. */
 export const nameOf = (maximum: number) => nonBlank(maximum).check(isSeen, hasNoLink);
 
-/** A name, or none: an empty text. */
-export const nameOrNone = (maximum: number) => text(maximum).check(z.trim(), isSeen, hasNoLink);
+/** The name of an owner, or an empty text. Directories and files bring it, so that it may hold a link (aws/mail/quoted.ts). */
+export const ownersName = (maximum: number) => text(maximum).check(z.trim(), isSeen);
 
 /** A text of a reply, and what it looks like in the OpenAPI document. */
 export const textSuchAs = (example: string) => z.string().check(z.meta({ examples: [example] }));

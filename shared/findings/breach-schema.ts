@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { count, listParameter, pageQuery } from "../contract/page.ts";
 import { fold } from "../contract/search-text.ts";
 import { text, timestamp } from "../contract/text.ts";
-import { severities } from "../monitoring/hibp/severity-schema.ts";
+import { severities } from "../hibp/severity-schema.ts";
 import { detailedBreach } from "./finding-schema.ts";
 
 /** A breach with what the organization has found of it. */

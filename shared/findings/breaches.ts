@@ -1,11 +1,11 @@
 /** The breaches that an organization has findings of. */
 import { Refusal } from "../contract/errors.ts";
 import { fold } from "../contract/search-text.ts";
-import * as counts from "../monitoring/counts/counts.ts";
-import type { Breach } from "../monitoring/hibp/breach.ts";
-import * as breachDetails from "../monitoring/hibp/breach-details.ts";
-import { levelOf } from "../monitoring/hibp/severity.ts";
-import type { Severity } from "../monitoring/hibp/severity-schema.ts";
+import * as counts from "../counts/counts.ts";
+import type { Breach } from "../hibp/breach.ts";
+import * as breachDetails from "../hibp/breach-details.ts";
+import { levelOf } from "../hibp/severity.ts";
+import type { Severity } from "../hibp/severity-schema.ts";
 import * as breachDates from "./breach-dates.ts";
 import type { FoundBreach, FoundBreachOrder } from "./breach-schema.ts";
 import { detailed } from "./detailed.ts";

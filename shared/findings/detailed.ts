@@ -1,11 +1,11 @@
 /** Findings in full: with whose address each is, and everything that is known of the breach. */
 import { Refusal } from "../contract/errors.ts";
+import { adviceOf } from "../hibp/advice.ts";
+import type { Breach } from "../hibp/breach.ts";
+import * as breachDetails from "../hibp/breach-details.ts";
+import { severityAt, worstFirst } from "../hibp/severity.ts";
 import { ownChecks } from "../monitoring/domains/own-checks.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
-import { adviceOf } from "../monitoring/hibp/advice.ts";
-import type { Breach } from "../monitoring/hibp/breach.ts";
-import * as breachDetails from "../monitoring/hibp/breach-details.ts";
-import { severityAt, worstFirst } from "../monitoring/hibp/severity.ts";
 import * as teams from "../monitoring/teams/team.ts";
 import { described, emailsById } from "./finding.ts";
 import type { DetailedBreach, DetailedFinding } from "./finding-schema.ts";

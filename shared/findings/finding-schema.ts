@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { booleanParameter, count, idField, idParameter, listParameter } from "../contract/page.ts";
 import { text, textSuchAs, timestamp } from "../contract/text.ts";
-import { severities, severity } from "../monitoring/hibp/severity-schema.ts";
+import { severities, severity } from "../hibp/severity-schema.ts";
 
 export const resolution = z.enum(["handled", "ignored"]);
 export type Resolution = z.infer<typeof resolution>;

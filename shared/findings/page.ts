@@ -1,10 +1,10 @@
 /** Pages of findings, newest first, by every filter. */
 import { breachIndex, breachPartition } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import * as counts from "../monitoring/counts/counts.ts";
+import * as counts from "../counts/counts.ts";
+import { levelOf } from "../hibp/severity.ts";
+import { severities } from "../hibp/severity-schema.ts";
 import { emails } from "../monitoring/emails/record.ts";
-import { levelOf } from "../monitoring/hibp/severity.ts";
-import { severities } from "../monitoring/hibp/severity-schema.ts";
 import type { FindingOrder } from "./finding-schema.ts";
 import { type FindingGroup, type FindingRecord, findings, type GroupFilter, isOf } from "./record.ts";
 

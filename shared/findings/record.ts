@@ -1,10 +1,10 @@
 import type { Actor } from "../access/activity/actor.ts";
 import type { Write } from "../aws/table/condition.ts";
 import { breachPartition } from "../aws/table/keys.ts";
+import * as counts from "../counts/counts.ts";
+import { levelOf } from "../hibp/severity.ts";
+import type { Severity } from "../hibp/severity-schema.ts";
 import { countedList } from "../lists/counted-list.ts";
-import * as counts from "../monitoring/counts/counts.ts";
-import { levelOf } from "../monitoring/hibp/severity.ts";
-import type { Severity } from "../monitoring/hibp/severity-schema.ts";
 import type { Resolution } from "./finding-schema.ts";
 
 /** The stored fields of a finding besides its group. The breach's details are in the catalog. */

@@ -2,11 +2,11 @@ import type { Invocation } from "../aws/queue/consume.ts";
 import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
+import { breachedDomain, subscriptionStatus, UpstreamFailure } from "../hibp/hibp.ts";
+import { endsEverything, forDomains } from "../hibp/subscription.ts";
+import { type Coverage, type NoSearch, noSearchOf } from "../hibp/subscription-state.ts";
+import { withUpstream } from "../hibp/upstream.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
-import { breachedDomain, subscriptionStatus, UpstreamFailure } from "../monitoring/hibp/hibp.ts";
-import { endsEverything, forDomains } from "../monitoring/hibp/subscription.ts";
-import { type Coverage, type NoSearch, noSearchOf } from "../monitoring/hibp/subscription-state.ts";
-import { withUpstream } from "../monitoring/hibp/upstream.ts";
 import type { Planner } from "./lock.ts";
 
 /** An alias (the part of an address before the @) → the names of its breaches. */

@@ -1,13 +1,13 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { asRead, exists, type Write } from "../aws/table/condition.ts";
+import type { CountedChange } from "../counts/counts.ts";
 import { type FindingGroup, findings, newFinding } from "../findings/record.ts";
+import type { Grade } from "../hibp/breach-details.ts";
 import type { Reserved } from "../lists/blocks.ts";
 import type { MemberWrite } from "../lists/member-writes.ts";
-import type { CountedChange } from "../monitoring/counts/counts.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails, isBreached, openDifferences } from "../monitoring/emails/record.ts";
 import { lastScannedAt } from "../monitoring/emails/watermark.ts";
-import type { Grade } from "../monitoring/hibp/breach-details.ts";
 import { breachesPerEvent } from "../outbox/outbox.ts";
 import { type EmailChange, isIncluded } from "./compare-email.ts";
 import type { ChunkKey } from "./email-chunks.ts";

@@ -1,7 +1,7 @@
 import { aliasOf } from "../contract/address.ts";
+import * as catalog from "../hibp/catalog.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
-import * as catalog from "../monitoring/hibp/catalog.ts";
 import { type News, newsIn } from "../monitoring/unwatched/keep.ts";
 import * as unwatched from "../monitoring/unwatched/store.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";

@@ -2,9 +2,9 @@
 import type { Change } from "../aws/table/condition.ts";
 import { Refusal } from "../contract/errors.ts";
 import { retentionAt } from "../contract/retention.ts";
+import { type NoSearch, noSearchInWords } from "../hibp/subscription-state.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
-import { type NoSearch, noSearchInWords } from "../monitoring/hibp/subscription-state.ts";
 import type { DomainAnswer } from "./ask-upstream.ts";
 import type { ScanCoverage } from "./coverage-schema.ts";
 import { failuresOf, reasonOf } from "./final-counts.ts";

@@ -3,13 +3,13 @@ import { absent, type Write } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
+import * as counts from "../counts/counts.ts";
 import * as breachDates from "../findings/breach-dates.ts";
 import { findings } from "../findings/record.ts";
+import * as breachDetails from "../hibp/breach-details.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
-import * as counts from "../monitoring/counts/counts.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
-import * as breachDetails from "../monitoring/hibp/breach-details.ts";
 import { findingsFound, keyOfScan, wake } from "../outbox/outbox.ts";
 import {
   type ChangeWrites,

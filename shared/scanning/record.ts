@@ -1,5 +1,5 @@
+import type { UpstreamFailureKind } from "../hibp/hibp.ts";
 import { countedList } from "../lists/counted-list.ts";
-import type { UpstreamFailureKind } from "../monitoring/hibp/hibp.ts";
 import type { ScanStatus, ScanType } from "./scan-schema.ts";
 
 /** Why e-mails fail. "doubted": HIBP's answer lacks too much of what was known to be believed (compare-batch.ts). */

@@ -10,8 +10,8 @@ import type { Key } from "../aws/table/keys.ts";
 import { dueShard, keys, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
+import { windowSeconds } from "../hibp/limiter.ts";
 import * as domains from "../monitoring/domains/domain.ts";
-import { windowSeconds } from "../monitoring/hibp/limiter.ts";
 import type { ScanType } from "./scan-schema.ts";
 import { start } from "./start.ts";
 

@@ -1,9 +1,10 @@
 /** The websites whose logins malware took from an address, for the new findings of stealer logs. */
+
+import * as breachDetails from "../hibp/breach-details.ts";
+import { stealerLogs, UpstreamFailure } from "../hibp/hibp.ts";
+import { cautiousRpm, storedSubscription } from "../hibp/subscription-state.ts";
+import { withUpstream } from "../hibp/upstream.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
-import * as breachDetails from "../monitoring/hibp/breach-details.ts";
-import { stealerLogs, UpstreamFailure } from "../monitoring/hibp/hibp.ts";
-import { cautiousRpm, storedSubscription } from "../monitoring/hibp/subscription-state.ts";
-import { withUpstream } from "../monitoring/hibp/upstream.ts";
 import type { EmailChange } from "./compare-email.ts";
 import type { Planner } from "./lock.ts";
 

@@ -5,9 +5,9 @@
 import { asRead } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
+import { noticesFor } from "../hibp/plan-notices.ts";
+import { storedSubscription } from "../hibp/subscription-state.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
-import { noticesFor } from "../monitoring/hibp/plan-notices.ts";
-import { storedSubscription } from "../monitoring/hibp/subscription-state.ts";
 import { problemFound, wake } from "../outbox/outbox.ts";
 
 type ToldRow = { ids?: Set<string> };

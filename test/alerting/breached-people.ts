@@ -5,7 +5,7 @@ import { isTold } from "../../shared/alerting/deliveries/share.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { type FindingRecord, findings } from "../../shared/findings/record.ts";
-import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import * as catalog from "../../shared/hibp/catalog.ts";
 import {
   createOrganization,
   readScan,

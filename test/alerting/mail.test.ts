@@ -194,6 +194,14 @@ describe("text from upstream and from users", () => {
     fc.assert(fc.property(text, text, text, text, check));
   });
 
+  test("no program makes a link of an owner's or a team's name", () => {
+    const { text } = render(
+      breachReport([{}], { ...ada, ownerName: "see evil.example/x", teamName: "evil.example" }),
+    );
+    expect(text).toContain("\nOwner: see evil\u200b.example/x\n");
+    expect(text).toContain("\nTeam: evil\u200b.example\n");
+  });
+
   test("of a name of 200 characters is shown whole, apart from the text around it", () => {
     const ownerName = "ש".repeat(200);
     const { text, html } = render(breachReport([{}], { ...ada, ownerName }));

@@ -16,7 +16,7 @@ import { wakeDue, work } from "../../shared/alerting/outbox/work.ts";
 import { forEachDue } from "../../shared/aws/queue/due-rows.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import * as catalog from "../../shared/hibp/catalog.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
 import { severityRisen } from "../../shared/outbox/outbox.ts";
 import { check } from "../../shared/scanning/check.ts";

@@ -1,6 +1,6 @@
 import type { ScanReport } from "../../shared/alerting/messages/content.ts";
 import type { PersonReport } from "../../shared/alerting/messages/person.ts";
-import { type Breach, breachOf } from "../../shared/monitoring/hibp/breach.ts";
+import { type Breach, breachOf } from "../../shared/hibp/breach.ts";
 
 export const dashboardUrl = "https://monitor.acme.example/api/app";
 

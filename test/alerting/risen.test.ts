@@ -6,7 +6,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import { announcement } from "../../shared/findings/acknowledgements/follow.ts";
 import { work } from "../../shared/findings/acknowledgements/work.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import { type Breach, breachOf } from "../../shared/monitoring/hibp/breach.ts";
+import { type Breach, breachOf } from "../../shared/hibp/breach.ts";
 import {
   addFindings,
   idsInNewBlock,

@@ -5,7 +5,7 @@ import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
 import { readContent } from "../../shared/alerting/messages/content.ts";
-import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import * as catalog from "../../shared/hibp/catalog.ts";
 import {
   deliveriesOf,
   describeBreach,

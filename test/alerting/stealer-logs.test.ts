@@ -2,8 +2,8 @@
 import { beforeEach, expect, test } from "vitest";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import { readContent } from "../../shared/alerting/messages/content.ts";
-import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
-import { reply } from "../monitoring/hibp/upstream-server.ts";
+import * as subscription from "../../shared/hibp/subscription.ts";
+import { reply } from "../hibp/upstream-server.ts";
 import { deliveriesOf, describeBreach, domain, inBreaches, useBreachedPeople } from "./breached-people.ts";
 import { createChannel, webhook } from "./channels.ts";
 import { mails, sendAll, useMailServer } from "./mail-deliveries.ts";

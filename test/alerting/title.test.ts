@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as deliveryList from "../../shared/alerting/attempts/delivery-list.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
-import * as catalog from "../../shared/monitoring/hibp/catalog.ts";
+import * as catalog from "../../shared/hibp/catalog.ts";
 import { describeBreach, inBreaches, useBreachedPeople } from "./breached-people.ts";
 import { createChannel, defaults } from "./channels.ts";
 import { sendAll, useMailServer } from "./mail-deliveries.ts";

@@ -91,11 +91,15 @@ describe("Tell the owner", () => {
     const until = /next attempt (in \d+ (seconds?|minutes?|hours?|day)|now)/;
     // A user may make 50 requests a minute to one endpoint, and each visit asks for the session.
     const slowly = { interval: 2_000 };
-    const fact = page.getByText(`waits: ${reason}`).filter({ hasText: until });
+    const name = page.getByText("Messages to the owner");
+    const fact = page
+      .locator("div", { has: name, hasText: `waits: ${reason}` })
+      .filter({ hasText: until })
+      .last();
     await expect
       .poll(async () => {
         await page.reload();
-        await page.getByText("Messages to the owner").waitFor();
+        await name.waitFor();
         return fact.count();
       }, slowly)
       .toBeGreaterThan(0);

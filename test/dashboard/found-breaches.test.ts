@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { severities } from "../../shared/monitoring/hibp/severity-schema.ts";
+import { severities } from "../../shared/hibp/severity-schema.ts";
 import { addEmail } from "../endpoints/emails.ts";
 import { expectRefusal, unknownId } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";

@@ -12,7 +12,7 @@ const project = join(import.meta.dirname, "../..");
 const defaultTests = [
   "test/aws/table/",
   "test/lists/",
-  "test/monitoring/counts/",
+  "test/counts/",
   "test/local/dynamodb/",
   ...[
     "acknowledge-breaches",

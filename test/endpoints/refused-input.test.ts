@@ -8,8 +8,9 @@ import { expectInvalid, expectMalformed } from "./invalid.ts";
 
 const url = "https://192.0.32.8/";
 const recipients = ["a@acme.example", "b@acme.example"];
-/** No name holds a link, or what nobody sees (text.test.ts has their forms). */
-const noNames = ["Pay at https://evil.example", "evil.example/login", "Ac\u200bme", "Acme \u202egpj.exe"];
+/** No name holds what nobody sees, and none but an owner's holds a link (text.test.ts has their forms). */
+const unseenNames = ["Ac\u200bme", "Acme \u202egpj.exe"];
+const noNames = ["Pay at https://evil.example", "evil.example/login", ...unseenNames];
 const importPlan = {
   emails: [{ email: "ada@demo.example", domainId: 1, status: "will_import" }],
   quote: { interval: "month", isEstimate: true, newSeatsCount: 1, newActiveCount: 1, estimatedDeltaCents: 0 },
@@ -43,7 +44,7 @@ const bodies: readonly [route: string, body: object, refused: Record<string, rea
       ],
       domainId: [undefined, "demo.example"],
       teamId: [null],
-      ownerName: [7, "x".repeat(201), "Ada\nLovelace", "Ada \udc00", ...noNames],
+      ownerName: [7, "x".repeat(201), "Ada\nLovelace", "Ada \udc00", ...unseenNames],
     },
   ],
   ["PATCH /emails/1", { ownerName: "x" }, { isActive: [undefined, "false", 0, null] }],
@@ -56,7 +57,7 @@ const bodies: readonly [route: string, body: object, refused: Record<string, rea
       "emails.0.email": [undefined, 7, "a".repeat(255), "a\u0000@demo.example", "\ud800@demo.example"],
       "emails.0.domainId": [undefined, "1", 1.5, -1, 2 ** 53],
       "emails.0.status": [undefined, "imported", null],
-      "emails.0.ownerName": [7, null, "a".repeat(201), "a\nb", ...noNames],
+      "emails.0.ownerName": [7, null, "a".repeat(201), "a\nb", ...unseenNames],
       "emails.0.team": [7, null, " ", "a".repeat(101), ...noNames],
       quote: [undefined, null, []],
       "quote.interval": ["week"],
@@ -223,7 +224,11 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
   ["GET /emails/x", /^id/, none],
   ["PATCH /emails/1", /at least one/, [{}]],
   ["PATCH /emails/1", /^teamId: /, [{ teamId: "1" }, { teamId: 0 }]],
-  ["PATCH /emails/1", /^ownerName: /, [1, "x".repeat(201), ...noNames].map((ownerName) => ({ ownerName }))],
+  [
+    "PATCH /emails/1",
+    /^ownerName: /,
+    [1, "x".repeat(201), ...unseenNames].map((ownerName) => ({ ownerName })),
+  ],
   ["POST /emails/changes", /ids/, [{}, { ids: [], remove: true }, { ids: ids(501), remove: true }]],
   ["POST /emails/changes", /ids/, [{ ids: ["1"], set: { isActive: true } }]],
   [
@@ -236,7 +241,7 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
       { set: { isActive: true }, remove: true },
       { set: { email: "x@demo.example" } },
       { set: { ownerName: "x".repeat(201) } },
-      ...noNames.map((ownerName) => ({ set: { ownerName } })),
+      ...unseenNames.map((ownerName) => ({ set: { ownerName } })),
     ].map((change) => ({ ids: [1], ...change })),
   ],
   ["GET /unwatched", /^severity/, ["severity=worst", "severity=", "severity=high&severity=low"]],

@@ -4,13 +4,13 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import * as counts from "../../shared/counts/counts.ts";
 import { list } from "../../shared/findings/detailed.ts";
 import type { FindingQuery } from "../../shared/findings/page.ts";
 import { deletions, type FindingGroup, findings, newFinding } from "../../shared/findings/record.ts";
+import { breachOf } from "../../shared/hibp/breach.ts";
+import { levelOf } from "../../shared/hibp/severity.ts";
 import { reserve } from "../../shared/lists/blocks.ts";
-import * as counts from "../../shared/monitoring/counts/counts.ts";
-import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
-import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
 import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 
 const lagMilliseconds = 400;

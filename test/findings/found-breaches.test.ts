@@ -3,11 +3,11 @@ import { beforeAll, expect, test } from "vitest";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
+import * as counts from "../../shared/counts/counts.ts";
 import * as breachDates from "../../shared/findings/breach-dates.ts";
 import { get, list } from "../../shared/findings/breaches.ts";
-import * as counts from "../../shared/monitoring/counts/counts.ts";
-import { breachOf } from "../../shared/monitoring/hibp/breach.ts";
-import { levelOf } from "../../shared/monitoring/hibp/severity.ts";
+import { breachOf } from "../../shared/hibp/breach.ts";
+import { levelOf } from "../../shared/hibp/severity.ts";
 import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 
 const breachCount = 900;

@@ -34,6 +34,8 @@ const rooms = [
   "contract",
   "aws",
   "lists",
+  "hibp",
+  "counts",
   "outbox",
   "access",
   "monitoring",

@@ -13,7 +13,7 @@ import { requestScan, requestScanOfAll, startDueScans } from "../../shared/scann
 import { start } from "../../shared/scanning/start.ts";
 import { sweepScan } from "../../shared/scanning/sweep.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
-import { reply } from "../monitoring/hibp/upstream-server.ts";
+import { reply } from "../hibp/upstream-server.ts";
 import {
   createOrganization,
   endEarly,

@@ -28,7 +28,7 @@ import { start } from "../../shared/scanning/start.ts";
 import * as accounts from "../access/organizations/accounts.ts";
 import { type Disturbance, startEngine } from "../aws/table/engine.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
-import { reply, startUpstream, type UpstreamServer } from "../monitoring/hibp/upstream-server.ts";
+import { reply, startUpstream, type UpstreamServer } from "../hibp/upstream-server.ts";
 
 export { invocation, logger, takeMessages };
 

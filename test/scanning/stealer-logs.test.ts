@@ -2,8 +2,8 @@
 import { beforeEach, expect, test } from "vitest";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import * as detailed from "../../shared/findings/detailed.ts";
-import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
-import { reply } from "../monitoring/hibp/upstream-server.ts";
+import * as subscription from "../../shared/hibp/subscription.ts";
+import { reply } from "../hibp/upstream-server.ts";
 import { createOrganization, readScan, runChecks, startAndPlan, useWorkers } from "./in-process-workers.ts";
 
 const names = ["asked", "odd", "core", "silent"].map((name) => `${name}.example`);

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
-import * as subscription from "../../shared/monitoring/hibp/subscription.ts";
-import { storedSubscription } from "../../shared/monitoring/hibp/subscription-state.ts";
+import * as subscription from "../../shared/hibp/subscription.ts";
+import { storedSubscription } from "../../shared/hibp/subscription-state.ts";
 import { end } from "../../shared/scanning/end.ts";
 import { start } from "../../shared/scanning/start.ts";
 import { createChannel } from "../alerting/channels.ts";

@@ -7,9 +7,9 @@ import { administrator } from "../../shared/access/activity/actor.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as findings from "../../shared/findings/finding.ts";
-import { domainPrefix } from "../../shared/monitoring/hibp/subscription-state.ts";
+import { domainPrefix } from "../../shared/hibp/subscription-state.ts";
 import { start } from "../../shared/scanning/start.ts";
-import { passWhatIsWaitedFor } from "../monitoring/hibp/virtual-time.ts";
+import { passWhatIsWaitedFor } from "../hibp/virtual-time.ts";
 import {
   createOrganization,
   readScan,

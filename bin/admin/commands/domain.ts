@@ -1,14 +1,10 @@
 import * as table from "../../../shared/aws/table/table.ts";
+import { type Coverage, noSearchInWords, storedCoverage } from "../../../shared/hibp/subscription-state.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import { noSearchOfDomain, verifiedFor } from "../../../shared/monitoring/domains/domain-list.ts";
 import { domainName } from "../../../shared/monitoring/domains/domain-schema.ts";
 import { provenDomain } from "../../../shared/monitoring/domains/proof-record.ts";
 import { refusalOf } from "../../../shared/monitoring/domains/refused-names.ts";
-import {
-  type Coverage,
-  noSearchInWords,
-  storedCoverage,
-} from "../../../shared/monitoring/hibp/subscription-state.ts";
 import type { Command, Commands, Flags } from "../command.ts";
 import type { Stack } from "../connect.ts";
 import { CommandError } from "../error.ts";

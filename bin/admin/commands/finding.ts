@@ -8,7 +8,7 @@ import {
   type FindingFilter,
 } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
 import { acknowledgeReason, resolution } from "../../../shared/findings/finding-schema.ts";
-import { severity } from "../../../shared/monitoring/hibp/severity-schema.ts";
+import { severity } from "../../../shared/hibp/severity-schema.ts";
 import type { Command, Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, oneOf, parse, parseId, parseNumber, parseTime } from "../flags.ts";

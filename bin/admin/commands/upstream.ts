@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import * as organizations from "../../../shared/access/organizations/organization.ts";
-import * as domainRows from "../../../shared/monitoring/domains/domain.ts";
 import {
   latestBreach,
   probe,
@@ -9,16 +8,17 @@ import {
   subscribedDomains,
   subscriptionStatus,
   UpstreamFailure,
-} from "../../../shared/monitoring/hibp/hibp.ts";
-import { noticesFor } from "../../../shared/monitoring/hibp/plan-notices.ts";
-import { lacks } from "../../../shared/monitoring/hibp/subscription.ts";
+} from "../../../shared/hibp/hibp.ts";
+import { noticesFor } from "../../../shared/hibp/plan-notices.ts";
+import { lacks } from "../../../shared/hibp/subscription.ts";
 import {
   listedDomains,
   type PlanNotice,
   rate,
   storedSubscription,
-} from "../../../shared/monitoring/hibp/subscription-state.ts";
-import { withUpstream } from "../../../shared/monitoring/hibp/upstream.ts";
+} from "../../../shared/hibp/subscription-state.ts";
+import { withUpstream } from "../../../shared/hibp/upstream.ts";
+import * as domainRows from "../../../shared/monitoring/domains/domain.ts";
 import type { Commands } from "../command.ts";
 import type { Stack } from "../connect.ts";
 import { print } from "../print.ts";

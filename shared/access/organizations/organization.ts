@@ -1,5 +1,4 @@
 import type * as z from "zod/mini";
-import type { MailBudget } from "../../aws/mail/budget.ts";
 import { absent, byUpdate, condition, exists } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
@@ -22,8 +21,8 @@ export type Organization = {
   scanEvery: ScanFrequency;
   /** When the first scan of the present schedule begins, ISO 8601; null without a schedule. */
   firstScanAt: string | null;
-  /** Absent: `defaultMailBudget`. */
-  mailBudget?: MailBudget;
+  /** Copies of alerts by e-mail in a UTC hour and in a UTC day. Absent: `defaultMailBudget` of alerting. */
+  mailBudget?: { hour: number; day: number };
   /** `provider`: its people sign in by the identity provider, and by no link but the operator's. Absent: `any`. */
   signIn?: "any" | "provider";
   /** How many hours a session lasts at most. Absent: `longestHours` of sessions. */

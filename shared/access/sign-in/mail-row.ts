@@ -62,7 +62,7 @@ export const sendAgain = async (key: Key, now: Date): Promise<void> => {
 };
 
 /** Lets the sweep send the message again at this time. False: the mail has been sent or put off since it was read. */
-export const putOff = async (key: Key, { dueAt }: MailRow, time: Date): Promise<boolean> => {
+const putOff = async (key: Key, { dueAt }: MailRow, time: Date): Promise<boolean> => {
   const update = { set: { dueAt: time.toISOString() }, if: condition("#dueAt = :dueAt", { dueAt }) };
   return (await table.attempt(table.update(key, update))).written;
 };

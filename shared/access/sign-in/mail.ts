@@ -1,11 +1,10 @@
 /** The worker of mails with links. */
-import { defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
 import { send as sendMail } from "../../aws/mail/mail.ts";
 import { isMailSetUp } from "../../aws/mail/setting.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as links from "./link.ts";
-import { isLate, putOff } from "./mail-row.ts";
+import { isLate } from "./mail-row.ts";
 import { invitationMessage, linkMessage } from "./message.ts";
 import type { Mail } from "./request.ts";
 
@@ -13,8 +12,7 @@ const sendTimeoutSeconds = 10;
 
 /**
  * Sends a mail and deletes its row; nothing is sent if nobody has the address, or it is too late. A mail can go out twice, each with a
- * link of its own. Invitations count against the organization's budget of mails: when it is used up, the sweep tries again after the
- * hour or day. Throws when it could not be sent.
+ * link of its own. Throws when it could not be sent.
  */
 export const deliver = async (mailId: string): Promise<void> => {
   const key = keys.signInMail(mailId);
@@ -27,19 +25,9 @@ export const deliver = async (mailId: string): Promise<void> => {
   const [membership] =
     mail.kind === "link" ? memberships.filter((each) => !links.needsVoucher(each)) : memberships;
   if (membership === undefined) return table.remove(key);
-  const { id: org, mailBudget = defaultMailBudget } = membership.organization;
-  const copies = mail.kind === "invitation" ? 1 : 0;
-  const budgetEndsAt = await takeCopies(org, copies, mailBudget, now);
-  if (budgetEndsAt !== undefined) {
-    await putOff(key, mail, budgetEndsAt);
-    return;
-  }
   const message = await compose(mail, bearer, membership);
   const sent = await sendMail({ recipient: mail.email, ...message }, sendTimeoutSeconds * 1_000);
-  if ("failure" in sent) {
-    await giveBackCopies(org, copies, now);
-    throw new Error(`A mail about signing in could not be sent: ${sent.failure}`);
-  }
+  if ("failure" in sent) throw new Error(`A mail about signing in could not be sent: ${sent.failure}`);
   await table.remove(key);
 };
 

@@ -1,6 +1,6 @@
 import type { Write } from "../../aws/table/condition.ts";
 import { findings } from "../../findings/record.ts";
-import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
+import * as breachDetails from "../../hibp/breach-details.ts";
 import { breachesPerEvent, findingsFound } from "../../outbox/outbox.ts";
 import type { Delivery, Gathered } from "../deliveries/delivery.ts";
 import { isTold } from "../deliveries/share.ts";

@@ -3,9 +3,9 @@
 import * as organizations from "../../access/organizations/organization.ts";
 import { condition } from "../../aws/table/condition.ts";
 import { Refusal } from "../../contract/errors.ts";
-import * as counts from "../../monitoring/counts/counts.ts";
+import * as counts from "../../counts/counts.ts";
+import * as breachDetails from "../../hibp/breach-details.ts";
 import { emails } from "../../monitoring/emails/record.ts";
-import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import * as channels from "../channels/channel.ts";
 import type { AlertConfig, DetailedAlertConfig } from "../channels/channel-schema.ts";
 import { type Delivery, deliveries, isOfChannel, typeOf, waitsForOf } from "../deliveries/delivery.ts";

@@ -1,8 +1,8 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import type { Organization } from "../../access/organizations/organization.ts";
-import { defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
 import { askToConfirm, unconfirmed } from "../channels/confirmation.ts";
 import type { Failure } from "../channels/failing.ts";
+import { defaultMailBudget, giveBackCopies, takeCopies } from "../channels/mail-budget.ts";
 import type { Delivery } from "../deliveries/delivery.ts";
 import { type Addressee, addresseesOf, fingerprint } from "../kinds/recipient.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
 import { nameOf, text, timestamp } from "../../contract/text.ts";
+import { severities } from "../../hibp/severity-schema.ts";
 import { writtenAddress } from "../../monitoring/emails/email-schema.ts";
-import { severities } from "../../monitoring/hibp/severity-schema.ts";
 
 /** In characters. */
 const maximumUrlLength = 2048;

@@ -5,7 +5,6 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import type { Organization } from "../../access/organizations/organization.ts";
 import * as organizations from "../../access/organizations/organization.ts";
-import { defaultMailBudget, giveBackCopies, takeCopies } from "../../aws/mail/budget.ts";
 import { linkMessage } from "../../aws/mail/link-message.ts";
 import { type Message, send, senderName } from "../../aws/mail/mail.ts";
 import { quoted } from "../../aws/mail/quoted.ts";
@@ -15,6 +14,7 @@ import { secondsAfter } from "../../contract/alert-timing.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { type Addressee, addresseesOf, mayBeAsked, pageUrlOf, setAsking } from "../kinds/recipient.ts";
 import * as channels from "./channel.ts";
+import { defaultMailBudget, giveBackCopies, takeCopies } from "./mail-budget.ts";
 
 /** Short, because in an attempt of a delivery the messages to others still have to go out. */
 const askTimeoutMilliseconds = 3_000;

@@ -1,6 +1,6 @@
 /** A message in words for people. Slack and e-mail show the same notice, each in its own format and with its own escaping. */
 import { buttonColor, type Link } from "../../aws/mail/html.ts";
-import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
+import type { Severity } from "../../hibp/severity-schema.ts";
 
 export type Notice = {
   /** Of the worst breach; the headline says it in words. */

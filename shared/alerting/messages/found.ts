@@ -1,7 +1,7 @@
 import { type FindingGroup, type FindingRecord, findings } from "../../findings/record.ts";
+import { levelOf } from "../../hibp/severity.ts";
+import { type Severity, severities } from "../../hibp/severity-schema.ts";
 import { blockOf, blockSize } from "../../lists/blocks.ts";
-import { levelOf } from "../../monitoring/hibp/severity.ts";
-import { type Severity, severities } from "../../monitoring/hibp/severity-schema.ts";
 
 /** For 131,072 findings. A million of them would take an attempt more time and memory than its function has. */
 const maximumBlocks = 131_072 / blockSize;

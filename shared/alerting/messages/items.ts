@@ -1,4 +1,5 @@
 /** The entries of a message: of a breach for those whose address is told, of a person, and of a breach of many people. */
+import { unlinked } from "../../aws/mail/quoted.ts";
 import { unknownDate } from "../../contract/unknown-date.ts";
 import { inBothForms } from "../../monitoring/domains/written-name.ts";
 import { asLine } from "../kinds/as-line.ts";
@@ -28,8 +29,8 @@ export const factsOf = ({
 }: NonNullable<PersonReport["email"]>): Notice["facts"] =>
   [
     { label: "Address", value: inFull(address) },
-    { label: "Owner", value: asLine(ownerName ?? "", maximumName, "") },
-    { label: "Team", value: asLine(teamName ?? "", maximumName, "") },
+    { label: "Owner", value: unlinked(asLine(ownerName ?? "", maximumName, "")) },
+    { label: "Team", value: unlinked(asLine(teamName ?? "", maximumName, "")) },
   ].filter(({ value }) => value !== "");
 
 export const inFull = (address: string): string => asLine(inBothForms(address), 2 * maximumAddress + 3);
@@ -79,7 +80,9 @@ export const itemsOf = (summary: Summary, dashboardUrl: string): Item[] => {
 
 const itemOfPerson = ({ email, breaches }: PersonReport, dashboardUrl: string): Item => {
   const { address = "", ownerName, teamName } = email ?? {};
-  const who = [ownerName, teamName].filter((each) => each).map((each) => asLine(each ?? "", maximumName));
+  const who = [ownerName, teamName]
+    .filter((each) => each)
+    .map((each) => unlinked(asLine(each ?? "", maximumName)));
   const listed = breaches.slice(0, maximumOfPerson);
   const more = breaches.length - listed.length;
   return {

@@ -3,11 +3,11 @@
  * names of owners are in no delivery, so that removing an e-mail removes them.
  */
 import { findings } from "../../findings/record.ts";
+import type { Breach } from "../../hibp/breach.ts";
+import * as breachDetails from "../../hibp/breach-details.ts";
+import { levelOf } from "../../hibp/severity.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
-import type { Breach } from "../../monitoring/hibp/breach.ts";
-import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
-import { levelOf } from "../../monitoring/hibp/severity.ts";
 import * as teams from "../../monitoring/teams/team.ts";
 import type { Delivery, PersonEvent } from "../deliveries/delivery.ts";
 

@@ -1,8 +1,8 @@
 /** Pieces of sentences. Text from Have I Been Pwned and from users becomes single lines of limited length here. */
-import { adviceOf } from "../../monitoring/hibp/advice.ts";
-import type { Breach } from "../../monitoring/hibp/breach.ts";
-import { worstFirst } from "../../monitoring/hibp/severity.ts";
-import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
+import { adviceOf } from "../../hibp/advice.ts";
+import type { Breach } from "../../hibp/breach.ts";
+import { worstFirst } from "../../hibp/severity.ts";
+import type { Severity } from "../../hibp/severity-schema.ts";
 import { asLine } from "../kinds/as-line.ts";
 
 export const maximumAddress = 254;

@@ -1,9 +1,9 @@
 /** What a message says that is about a whole scan, or that may name nobody. */
 import { findings } from "../../findings/record.ts";
-import type { Breach } from "../../monitoring/hibp/breach.ts";
-import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
-import { levelOf, severityAt } from "../../monitoring/hibp/severity.ts";
-import { type Severity, severities } from "../../monitoring/hibp/severity-schema.ts";
+import type { Breach } from "../../hibp/breach.ts";
+import * as breachDetails from "../../hibp/breach-details.ts";
+import { levelOf, severityAt } from "../../hibp/severity.ts";
+import { type Severity, severities } from "../../hibp/severity-schema.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent, Delivery, Gathered } from "../deliveries/delivery.ts";
 import { isTold } from "../deliveries/share.ts";

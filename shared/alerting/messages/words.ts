@@ -1,6 +1,6 @@
 /** The words of each kind of message for people. test/alerting/golden has each of them in each form. */
-import { stepsForOwner } from "../../monitoring/hibp/advice.ts";
-import { severities } from "../../monitoring/hibp/severity-schema.ts";
+import { stepsForOwner } from "../../hibp/advice.ts";
+import { severities } from "../../hibp/severity-schema.ts";
 import { asLine } from "../kinds/as-line.ts";
 import type { NoticeContext, Words } from "../kinds/notice.ts";
 import type { Content } from "./content.ts";

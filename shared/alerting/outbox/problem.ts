@@ -1,7 +1,7 @@
 /** What happens outside of scans: problems, and breaches that are worse than was known. */
 import { exists } from "../../aws/table/condition.ts";
 import type { Key } from "../../aws/table/keys.ts";
-import { levelOf } from "../../monitoring/hibp/severity.ts";
+import { levelOf } from "../../hibp/severity.ts";
 import type { Problem, Risen } from "../../outbox/outbox.ts";
 import { type Channel, list, optionsOf, wants } from "../channels/channel.ts";
 import { type AlertEvent, raiseFor } from "../deliveries/delivery.ts";

@@ -1,7 +1,7 @@
 /** Events of single addresses, for webhooks and for channels with the grouping `address`. */
 import { chunk } from "../../aws/table/chunk.ts";
 import { type FindingRecord, findings } from "../../findings/record.ts";
-import { levelOf } from "../../monitoring/hibp/severity.ts";
+import { levelOf } from "../../hibp/severity.ts";
 import { breachesPerEvent, type Found } from "../../outbox/outbox.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent } from "../deliveries/delivery.ts";

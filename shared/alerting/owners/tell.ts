@@ -7,9 +7,9 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { type FindingRecord, findings } from "../../findings/record.ts";
+import * as breachDetails from "../../hibp/breach-details.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
-import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import { breachesPerEvent } from "../../outbox/outbox.ts";
 import * as channels from "../channels/channel.ts";
 import {

@@ -109,9 +109,9 @@ export const keys = {
     pk: `ORG#${org}#CHANNEL-REMOVAL`,
     sk: padded(channel),
   }),
-  /** One of the rows that count findings by month and by breach, and breached e-mails (monitoring/counts/counts.ts). */
+  /** One of the rows that count findings by month and by breach, and breached e-mails (counts/counts.ts). */
   counts: (org: number, row: string): Key => ({ pk: `ORG#${org}#COUNTS`, sk: row }),
-  /** One of the rows that count what was detected on a day (UTC, `YYYY-MM-DD`; monitoring/counts/news.ts). */
+  /** One of the rows that count what was detected on a day (UTC, `YYYY-MM-DD`; counts/news.ts). */
   news: (org: number, day: string, place: number): Key => ({ pk: `ORG#${org}#NEWS`, sk: `${day}#${place}` }),
   /** When findings of a breach were first and last detected (findings/breach-dates.ts). */
   breachDates: (org: number, breach: number): Key => ({ pk: `ORG#${org}#BREACH-DATES`, sk: padded(breach) }),

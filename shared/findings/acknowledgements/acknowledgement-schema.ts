@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
 import { timestamp } from "../../contract/text.ts";
-import { severities, severity } from "../../monitoring/hibp/severity-schema.ts";
+import { severities, severity } from "../../hibp/severity-schema.ts";
 import { acknowledgeReason, resolution } from "../finding-schema.ts";
 
 const time = z.pipe(

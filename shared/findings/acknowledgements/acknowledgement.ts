@@ -5,10 +5,10 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { anyOf } from "../../contract/text.ts";
+import * as breachDetails from "../../hibp/breach-details.ts";
 import { drawId } from "../../lists/blocks.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { emails } from "../../monitoring/emails/record.ts";
-import * as breachDetails from "../../monitoring/hibp/breach-details.ts";
 import type { Resolution } from "../finding-schema.ts";
 import type {
   Acknowledgement,

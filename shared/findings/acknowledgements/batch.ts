@@ -1,9 +1,9 @@
 import { TransactionBudget } from "../../aws/table/budget.ts";
 import { condition, exists, type Write } from "../../aws/table/condition.ts";
 import * as table from "../../aws/table/table.ts";
-import * as counts from "../../monitoring/counts/counts.ts";
+import * as counts from "../../counts/counts.ts";
+import { levelOf } from "../../hibp/severity.ts";
 import { emails, openDifferences } from "../../monitoring/emails/record.ts";
-import { levelOf } from "../../monitoring/hibp/severity.ts";
 import { type FindingGroup, type FindingRow, findings } from "../record.ts";
 import type { Candidate } from "./candidates.ts";
 import {

@@ -3,8 +3,8 @@ import * as activity from "../../access/activity/activity.ts";
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { details } from "../../monitoring/hibp/breach-details.ts";
-import { severityAt } from "../../monitoring/hibp/severity.ts";
+import { details } from "../../hibp/breach-details.ts";
+import { severityAt } from "../../hibp/severity.ts";
 import {
   type AcknowledgementLock,
   type AcknowledgementRow,

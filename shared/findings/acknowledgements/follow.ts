@@ -11,9 +11,9 @@ import { chunk } from "../../aws/table/chunk.ts";
 import { absent, allOf, asRead, condition, exists, type Write } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import * as counts from "../../counts/counts.ts";
+import { grades, isRecorded } from "../../hibp/breach-details.ts";
 import { drawId } from "../../lists/blocks.ts";
-import * as counts from "../../monitoring/counts/counts.ts";
-import { grades, isRecorded } from "../../monitoring/hibp/breach-details.ts";
 import { type AcknowledgementRow, progress, timeOfRequest, wake } from "./record.ts";
 
 /** The lock while no request is in progress. `announced`: how often the catalog has changed since the row was written. */

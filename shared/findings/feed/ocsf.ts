@@ -1,6 +1,6 @@
 /** Items of the feed as events of the Open Cybersecurity Schema Framework 1.8.0 (https://schema.ocsf.io/1.8.0). */
 import type { ActivityEntry } from "../../access/activity/activity-schema.ts";
-import type { Severity } from "../../monitoring/hibp/severity-schema.ts";
+import type { Severity } from "../../hibp/severity-schema.ts";
 import type { ExportedFinding } from "../finding-schema.ts";
 import type { NativeItem, OcsfEvent } from "./feed-schema.ts";
 

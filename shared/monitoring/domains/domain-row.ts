@@ -1,5 +1,5 @@
-import type { UpstreamFailureKind } from "../hibp/hibp.ts";
-import type { NoSearch } from "../hibp/subscription-state.ts";
+import type { UpstreamFailureKind } from "../../hibp/hibp.ts";
+import type { NoSearch } from "../../hibp/subscription-state.ts";
 
 /**
  * A domain of an organization, with the watermark of its last check. The watermark tells for all e-mails of

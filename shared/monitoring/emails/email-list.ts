@@ -2,8 +2,8 @@
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { severityAt } from "../../hibp/severity.ts";
 import * as domains from "../domains/domain.ts";
-import { severityAt } from "../hibp/severity.ts";
 import * as teams from "../teams/team.ts";
 import type { ListedEmail } from "./email-schema.ts";
 import { type EmailGroup, emails, openAttributes, openCount, type SubAddress, worstOpen } from "./record.ts";

@@ -3,8 +3,8 @@ import { asciiAddress } from "../../contract/domain-name.ts";
 import { booleanParameter, count, idField, idParameter, pageQuery } from "../../contract/page.ts";
 import { notEmpty } from "../../contract/patch.ts";
 import { isQuery } from "../../contract/search-text.ts";
-import { nameOrNone, text, textSuchAs, timestamp } from "../../contract/text.ts";
-import { severity } from "../hibp/severity-schema.ts";
+import { ownersName, text, textSuchAs, timestamp } from "../../contract/text.ts";
+import { severity } from "../../hibp/severity-schema.ts";
 
 /**
  * An e-mail address as it was written, trimmed and with its domain in ASCII: at most 254 characters (RFC 5321, 4.5.3.1), in
@@ -35,7 +35,7 @@ export const emailAddress = writtenAddress.check(
 
 const ownerExample = z.meta({ examples: ["Ada Lovelace"] });
 
-export const ownerName = nameOrNone(200).check(ownerExample);
+export const ownerName = ownersName(200).check(ownerExample);
 
 export const monitoredEmail = z
   .object({

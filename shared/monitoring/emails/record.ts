@@ -1,5 +1,5 @@
+import type { CountedChange } from "../../counts/counts.ts";
 import { countedList } from "../../lists/counted-list.ts";
-import type { CountedChange } from "../counts/counts.ts";
 
 export type SubAddress = { email: string; breachCount: number };
 
@@ -72,7 +72,7 @@ export const newEmailRow = (
   findings: {},
 });
 
-/** Whether an e-mail has a finding. Active ones are counted (monitoring/counts/counts.ts). */
+/** Whether an e-mail has a finding. Active ones are counted (counts/counts.ts). */
 export const isBreached = ({ findings }: Pick<EmailRow, "findings">): boolean =>
   Object.keys(findings).length > 0;
 

@@ -1,10 +1,11 @@
 /** Pages of breached addresses that nobody watches. */
+
+import * as breachDetails from "../../hibp/breach-details.ts";
+import { levelOf, severityAt } from "../../hibp/severity.ts";
+import type { Severity } from "../../hibp/severity-schema.ts";
+import { storedCoverage } from "../../hibp/subscription-state.ts";
 import * as domains from "../domains/domain.ts";
 import { noSearchOfDomain } from "../domains/domain-list.ts";
-import * as breachDetails from "../hibp/breach-details.ts";
-import { levelOf, severityAt } from "../hibp/severity.ts";
-import type { Severity } from "../hibp/severity-schema.ts";
-import { storedCoverage } from "../hibp/subscription-state.ts";
 import { idOf, type Listed, listedIn } from "./record.ts";
 import * as store from "./store.ts";
 import type { UnwatchedAddress, UnwatchedDomain } from "./unwatched-schema.ts";

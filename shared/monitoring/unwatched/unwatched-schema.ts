@@ -8,7 +8,7 @@ import {
   pageQuery,
 } from "../../contract/page.ts";
 import { timestamp } from "../../contract/text.ts";
-import { severities, severity } from "../hibp/severity-schema.ts";
+import { severities, severity } from "../../hibp/severity-schema.ts";
 import { maximumRows } from "../imports/import-schema.ts";
 
 export const unwatchedAddress = z

@@ -1,13 +1,13 @@
-/** The counts of an organization that no list keeps (monitoring/counts/counts.ts) against its findings, e-mails and deliveries. */
+/** The counts of an organization that no list keeps (counts/counts.ts) against its findings, e-mails and deliveries. */
 import { deliveries } from "../../alerting/deliveries/delivery.ts";
 import type { Item } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import * as counts from "../../counts/counts.ts";
+import * as news from "../../counts/news.ts";
 import * as breachDates from "../../findings/breach-dates.ts";
 import { findings } from "../../findings/record.ts";
 import type { Directory } from "../../lists/directory.ts";
-import * as counts from "../../monitoring/counts/counts.ts";
-import * as news from "../../monitoring/counts/news.ts";
 import { emails, isBreached } from "../../monitoring/emails/record.ts";
 import { compare } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";

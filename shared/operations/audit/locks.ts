@@ -10,7 +10,7 @@ import {
   newLock,
   purposeOf,
 } from "../../findings/acknowledgements/record.ts";
-import { severityAt } from "../../monitoring/hibp/severity.ts";
+import { severityAt } from "../../hibp/severity.ts";
 import { newLock as newScanLock, type ScanLock } from "../../scanning/lock.ts";
 import { scans } from "../../scanning/record.ts";
 import { compare, compareDue } from "./derived-row.ts";

@@ -11,7 +11,7 @@ import { keys, timeToLive } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
-import { passWhatIsWaitedFor } from "../../monitoring/hibp/virtual-time.ts";
+import { passWhatIsWaitedFor } from "../../hibp/virtual-time.ts";
 import { createOrganization, createUser } from "../organizations/accounts.ts";
 
 useEngine();

@@ -144,36 +144,6 @@ describe("the worker", () => {
     expect(mails).toHaveLength(1);
   });
 
-  test("counts an invitation against the organization's budget of mails", async () => {
-    const budgeted = await accounts.createOrganization("Frugal");
-    await table.update(keys.organization(budgeted), { set: { mailBudget: { hour: 1, day: 5 } } });
-    const mailIds: string[] = [];
-    for (const email of ["first@acme.example", "second@acme.example"]) {
-      const { write: invitation, send } = newInvitation(budgeted, "boss@acme.example");
-      await accounts.createUser(budgeted, email, {}, { invitation });
-      await send();
-      mailIds.push(lastMessage());
-    }
-    const [first = "", second = ""] = mailIds;
-    accepts.mail = false;
-    await expect(deliver(first)).rejects.toThrow(/could not be sent/);
-    accepts.mail = true;
-    await deliver(first);
-    await deliver(second);
-    expect(mails.map(({ Destination }) => Destination.ToAddresses)).toEqual([["first@acme.example"]]);
-    const waiting = await table.get<{ dueAt: string }>(keys.signInMail(second));
-    const hour = 3_600_000;
-    expect(Date.parse(waiting?.dueAt ?? "")).toBe(Math.ceil(Date.now() / hour) * hour);
-    // Links that people ask for are no mail of the organization's.
-    await requestLink("first@acme.example");
-    await deliver(lastMessage());
-    expect(mails).toHaveLength(2);
-    await table.update(keys.organization(budgeted), { set: { mailBudget: { hour: 2, day: 5 } } });
-    await deliver(second);
-    expect(mails).toHaveLength(3);
-    expect(await table.get(keys.signInMail(second))).toBeUndefined();
-  });
-
   test("tells of passkeys, keys and admins when the budget of mails is used up", async () => {
     const id = await accounts.createOrganization("Thrifty");
     await table.update(keys.organization(id), { set: { mailBudget: { hour: 0, day: 0 } } });

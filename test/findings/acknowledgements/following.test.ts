@@ -11,9 +11,9 @@ import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import * as removals from "../../../shared/findings/email-removal.ts";
 import * as single from "../../../shared/findings/finding.ts";
 import { findings } from "../../../shared/findings/record.ts";
+import { type Breach, breachOf } from "../../../shared/hibp/breach.ts";
+import { levelOf } from "../../../shared/hibp/severity.ts";
 import { emails } from "../../../shared/monitoring/emails/record.ts";
-import { type Breach, breachOf } from "../../../shared/monitoring/hibp/breach.ts";
-import { levelOf } from "../../../shared/monitoring/hibp/severity.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import { invocation, onTableRequest, takeMessage, useWorkers } from "../../scanning/in-process-workers.ts";
 import {

@@ -36,8 +36,7 @@ const forms: Cases = {
   ],
   "excel-unicode-text.txt": ["juergen@demo.example | Jürgen Müller", "sakura@demo.example | 木村 さくら"],
   "formulas.csv": [
-    // A name holds no link.
-    "ada@demo.example",
+    'ada@demo.example | =HYPERLINK("https://evil.example","Ada")',
     "alan@demo.example | +1+cmd|' /C calc'!A0",
     "grace@demo.example | @SUM(1)",
   ],

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
 import { chunk } from "../../../shared/aws/table/chunk.ts";
+import * as catalog from "../../../shared/hibp/catalog.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
-import * as catalog from "../../../shared/monitoring/hibp/catalog.ts";
 import { ignore } from "../../../shared/monitoring/unwatched/change.ts";
 import { keep, newsIn } from "../../../shared/monitoring/unwatched/keep.ts";
 import { removeAll, roots } from "../../../shared/monitoring/unwatched/store.ts";

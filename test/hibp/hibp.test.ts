@@ -1,6 +1,6 @@
 import { DeleteParameterCommand, PutParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import * as hibp from "../../../shared/monitoring/hibp/hibp.ts";
+import * as hibp from "../../shared/hibp/hibp.ts";
 import { failureOf, reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 
 let upstream: UpstreamServer;

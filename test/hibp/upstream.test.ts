@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { keys } from "../../../shared/aws/table/keys.ts";
-import * as table from "../../../shared/aws/table/table.ts";
-import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
-import * as limiter from "../../../shared/monitoring/hibp/limiter.ts";
-import * as subscription from "../../../shared/monitoring/hibp/subscription.ts";
-import { noSearchOf, rate } from "../../../shared/monitoring/hibp/subscription-state.ts";
-import { lookUpAccounts, withUpstream } from "../../../shared/monitoring/hibp/upstream.ts";
-import { useEngine } from "../../aws/table/engine.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { UpstreamFailure } from "../../shared/hibp/hibp.ts";
+import * as limiter from "../../shared/hibp/limiter.ts";
+import * as subscription from "../../shared/hibp/subscription.ts";
+import { noSearchOf, rate } from "../../shared/hibp/subscription-state.ts";
+import { lookUpAccounts, withUpstream } from "../../shared/hibp/upstream.ts";
+import { useEngine } from "../aws/table/engine.ts";
 import { failureOf as failure, reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 import { passWhatIsWaitedFor } from "./virtual-time.ts";
 

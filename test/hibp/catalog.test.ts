@@ -1,20 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { chunk } from "../../../shared/aws/table/chunk.ts";
-import { type Key, keys } from "../../../shared/aws/table/keys.ts";
-import { withTimeOf } from "../../../shared/aws/table/patience.ts";
-import * as table from "../../../shared/aws/table/table.ts";
-import { upstreamBreach } from "../../../shared/monitoring/hibp/breach.ts";
-import {
-  details,
-  readNames,
-  type State,
-  stateKey,
-  version,
-} from "../../../shared/monitoring/hibp/breach-details.ts";
-import * as catalog from "../../../shared/monitoring/hibp/catalog.ts";
-import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
-import { useEngine } from "../../aws/table/engine.ts";
-import { type Command, intercept } from "../../aws/table/intercept.ts";
+import { chunk } from "../../shared/aws/table/chunk.ts";
+import { type Key, keys } from "../../shared/aws/table/keys.ts";
+import { withTimeOf } from "../../shared/aws/table/patience.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { upstreamBreach } from "../../shared/hibp/breach.ts";
+import { details, readNames, type State, stateKey, version } from "../../shared/hibp/breach-details.ts";
+import * as catalog from "../../shared/hibp/catalog.ts";
+import { UpstreamFailure } from "../../shared/hibp/hibp.ts";
+import { useEngine } from "../aws/table/engine.ts";
+import { type Command, intercept } from "../aws/table/intercept.ts";
 import { settle } from "./settle.ts";
 import { reply, startUpstream, type UpstreamServer } from "./upstream-server.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { breachOf } from "../../../shared/monitoring/hibp/breach.ts";
+import { breachOf } from "../../shared/hibp/breach.ts";
 import {
   classesByTopic,
   type Exposure,
@@ -11,10 +11,10 @@ import {
   severityOfTopic,
   topicOf,
   worstFirst,
-} from "../../../shared/monitoring/hibp/severity.ts";
-import { type Severity, severities } from "../../../shared/monitoring/hibp/severity-schema.ts";
+} from "../../shared/hibp/severity.ts";
+import { type Severity, severities } from "../../shared/hibp/severity-schema.ts";
 
-const project = join(import.meta.dirname, "..", "..", "..");
+const project = join(import.meta.dirname, "..", "..");
 
 /** What HIBP lists at /api/v3/dataclasses, put together from published copies of several years. */
 const published: string[] = JSON.parse(readFileSync(join(project, "test/cases/data-classes.json"), "utf8"));

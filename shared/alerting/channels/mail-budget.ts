@@ -2,12 +2,13 @@
  * How many copies of alerts an organization sends by e-mail. All organizations share the deployment's sender,
  * and none of them may have its reputation ruined by another one's mail to strangers.
  */
-import { allOf, condition, exists } from "../table/condition.ts";
-import { keys, timeToLive } from "../table/keys.ts";
-import * as table from "../table/table.ts";
+import type { Organization } from "../../access/organizations/organization.ts";
+import { allOf, condition, exists } from "../../aws/table/condition.ts";
+import { keys, timeToLive } from "../../aws/table/keys.ts";
+import * as table from "../../aws/table/table.ts";
 
 /** Copies in a UTC hour and in a UTC day. A message to three recipients is three copies. */
-export type MailBudget = { hour: number; day: number };
+export type MailBudget = NonNullable<Organization["mailBudget"]>;
 
 export const defaultMailBudget: MailBudget = { hour: 500, day: 2_000 };
 

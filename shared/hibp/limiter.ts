@@ -4,9 +4,9 @@
  * seconds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { absent, condition } from "../../aws/table/condition.ts";
-import { keys } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
+import { absent, condition } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 
 /** Up to `granted` requests may be sent until `validUntil`, or none for `waitSeconds` (at least 1). */
 export type Grant = { granted: number; validUntil: Date } | { granted: 0; waitSeconds: number };

@@ -1,6 +1,6 @@
 /** What is stored of the HIBP subscription, for callers that do not ask HIBP. */
-import { type Key, keys } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
+import { type Key, keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import type { SubscribedDomain, SubscriptionStatus, UpstreamFailureKind } from "./hibp.ts";
 
 /**

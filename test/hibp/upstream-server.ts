@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
-import { UpstreamFailure } from "../../../shared/monitoring/hibp/hibp.ts";
-import { startParameterStore } from "../../alerting/parameter-store.ts";
+import { UpstreamFailure } from "../../shared/hibp/hibp.ts";
+import { startParameterStore } from "../alerting/parameter-store.ts";
 
 export type UpstreamServer = {
   /** The requests to HIBP so far. `at` is the time of arrival in epoch milliseconds. */

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { unknownDate } from "../../contract/unknown-date.ts";
+import { unknownDate } from "../contract/unknown-date.ts";
 import { severityOf } from "./severity.ts";
 import type { Severity } from "./severity-schema.ts";
 

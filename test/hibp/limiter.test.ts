@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
-import { keys } from "../../../shared/aws/table/keys.ts";
-import * as table from "../../../shared/aws/table/table.ts";
-import * as limiter from "../../../shared/monitoring/hibp/limiter.ts";
-import { useEngine } from "../../aws/table/engine.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import * as limiter from "../../shared/hibp/limiter.ts";
+import { useEngine } from "../aws/table/engine.ts";
 
 useEngine();
 beforeEach(() => table.remove(keys.limiter()));

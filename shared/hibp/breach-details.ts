@@ -2,8 +2,8 @@
  * The details that findings show of breaches. They would be most of what a page of findings reads, and rarely
  * change: so each instance of a function caches them until the catalog has another version.
  */
-import { type Key, keys } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
+import { type Key, keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import type { Breach } from "./breach.ts";
 import { levelOf } from "./severity.ts";
 

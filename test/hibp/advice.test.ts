@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { adviceOf } from "../../../shared/monitoring/hibp/advice.ts";
-import { breachOf } from "../../../shared/monitoring/hibp/breach.ts";
-import { classesByTopic, type Exposure } from "../../../shared/monitoring/hibp/severity.ts";
+import { adviceOf } from "../../shared/hibp/advice.ts";
+import { breachOf } from "../../shared/hibp/breach.ts";
+import { classesByTopic, type Exposure } from "../../shared/hibp/severity.ts";
 
 const titles = (dataClasses: string[], flags: Partial<Exposure> = {}): string[] =>
   adviceOf(breachOf({ name: "A", ...flags, dataClasses })).map(({ title }) => title);

@@ -4,10 +4,10 @@
  * exact, simultaneous transactions rarely meet in a row, and reading costs the same with any number of findings.
  */
 
-import type { Write } from "../../aws/table/condition.ts";
-import { keys, padded } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
-import { blockOf } from "../../lists/blocks.ts";
+import type { Write } from "../aws/table/condition.ts";
+import { keys, padded } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
+import { blockOf } from "../lists/blocks.ts";
 import * as news from "./news.ts";
 
 /** A finding that is detected (no `from`), acknowledged, reopened or deleted (no `to`), or changes its severity. */
@@ -20,7 +20,7 @@ export type CountedChange = {
   to?: CountedState | undefined;
 };
 
-/** `severity`: a level (monitoring/hibp/severity.ts). */
+/** `severity`: a level (hibp/severity.ts). */
 type CountedState = { acknowledged: boolean; severity: number };
 
 export type Changes = {

@@ -9,9 +9,9 @@
 import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import { ParameterNotFound } from "@aws-sdk/client-ssm";
 import * as z from "zod/mini";
-import { timeouts } from "../../aws/timeouts.ts";
-import { readAtMost } from "../../contract/read-at-most.ts";
-import { text } from "../../contract/text.ts";
+import { timeouts } from "../aws/timeouts.ts";
+import { readAtMost } from "../contract/read-at-most.ts";
+import { text } from "../contract/text.ts";
 import { type BreachDetails, breachName, time, upstreamBreach } from "./breach.ts";
 
 /**

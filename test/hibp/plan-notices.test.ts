@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { SubscribedDomain } from "../../../shared/monitoring/hibp/hibp.ts";
-import { noticesFor, planNotices } from "../../../shared/monitoring/hibp/plan-notices.ts";
+import type { SubscribedDomain } from "../../shared/hibp/hibp.ts";
+import { noticesFor, planNotices } from "../../shared/hibp/plan-notices.ts";
 
 const now = new Date("2026-11-01T00:00:00.000Z");
 const inDays = (days: number): string => new Date(now.getTime() + days * 24 * 3_600_000).toISOString();

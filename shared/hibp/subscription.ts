@@ -3,10 +3,10 @@
  * answers in one row with the plan and one row for each domain, so that looking up a few domains costs the
  * same with ten thousand.
  */
-import { chunk } from "../../aws/table/chunk.ts";
-import type { Write } from "../../aws/table/condition.ts";
-import { keys } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
+import { chunk } from "../aws/table/chunk.ts";
+import type { Write } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 import {
   type SubscribedDomain,
   subscribedDomains,

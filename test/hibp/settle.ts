@@ -1,5 +1,5 @@
-import * as table from "../../../shared/aws/table/table.ts";
-import { type State, stateKey } from "../../../shared/monitoring/hibp/breach-details.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { type State, stateKey } from "../../shared/hibp/breach-details.ts";
 
 /** Makes the last sync of the catalog look as if it had ended this many seconds ago. */
 export const settle = async (seconds: number): Promise<void> => {

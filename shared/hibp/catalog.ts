@@ -7,12 +7,12 @@
  * news reads one row. A breach that vanishes from HIBP's list keeps its last details.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { chunk } from "../../aws/table/chunk.ts";
-import { absent, condition, type Write } from "../../aws/table/condition.ts";
-import { keys } from "../../aws/table/keys.ts";
-import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
-import * as table from "../../aws/table/table.ts";
-import { drawId } from "../../lists/blocks.ts";
+import { chunk } from "../aws/table/chunk.ts";
+import { absent, condition, type Write } from "../aws/table/condition.ts";
+import { keys } from "../aws/table/keys.ts";
+import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
+import * as table from "../aws/table/table.ts";
+import { drawId } from "../lists/blocks.ts";
 import { type BreachDetails, breachOf } from "./breach.ts";
 import { type NameRow, readNames, type State, stateKey } from "./breach-details.ts";
 import { breaches, malformed, UpstreamFailure } from "./hibp.ts";

@@ -2,9 +2,9 @@
  * What was detected in the last days: findings by breach, and people, by the UTC day of detection. As of counts, transactions add
  * differences to rows whose sum counts. A row of a day expires when nobody asks for the day any more.
  */
-import type { Write } from "../../aws/table/condition.ts";
-import { keys, timeToLive } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
+import type { Write } from "../aws/table/condition.ts";
+import { keys, timeToLive } from "../aws/table/keys.ts";
+import * as table from "../aws/table/table.ts";
 
 const dayMilliseconds = 86_400_000;
 const days = 7;

@@ -1,23 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { administrator } from "../../../shared/access/activity/actor.ts";
-import { type Key, keys } from "../../../shared/aws/table/keys.ts";
-import { withTimeOf } from "../../../shared/aws/table/patience.ts";
-import * as table from "../../../shared/aws/table/table.ts";
-import * as removals from "../../../shared/findings/email-removal.ts";
-import * as acknowledging from "../../../shared/findings/finding.ts";
-import { findings } from "../../../shared/findings/record.ts";
-import * as counts from "../../../shared/monitoring/counts/counts.ts";
-import * as news from "../../../shared/monitoring/counts/news.ts";
-import * as monitored from "../../../shared/monitoring/emails/email.ts";
-import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
-import { emails } from "../../../shared/monitoring/emails/record.ts";
-import { audit } from "../../../shared/operations/audit/audit.ts";
-import {
-  createOrganization,
-  runChecks,
-  startAndPlan,
-  useWorkers,
-} from "../../scanning/in-process-workers.ts";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import { type Key, keys } from "../../shared/aws/table/keys.ts";
+import { withTimeOf } from "../../shared/aws/table/patience.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import * as counts from "../../shared/counts/counts.ts";
+import * as news from "../../shared/counts/news.ts";
+import * as removals from "../../shared/findings/email-removal.ts";
+import * as acknowledging from "../../shared/findings/finding.ts";
+import { findings } from "../../shared/findings/record.ts";
+import * as monitored from "../../shared/monitoring/emails/email.ts";
+import * as emailList from "../../shared/monitoring/emails/email-list.ts";
+import { emails } from "../../shared/monitoring/emails/record.ts";
+import { audit } from "../../shared/operations/audit/audit.ts";
+import { createOrganization, runChecks, startAndPlan, useWorkers } from "../scanning/in-process-workers.ts";
 
 const domain = "counted.example";
 const breachNames = Array.from({ length: 60 }, (_, index) => `Breach${index}`);
