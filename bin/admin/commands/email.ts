@@ -49,7 +49,7 @@ const importEmails = async (org: number, text: string) => {
     org,
     [...rows].map(([email, domainId]) => ({ email, domainId })),
     administrator,
-    (done) => showProgress(`${done} of ${rows.size} added`),
+    { progress: (done) => showProgress(`${done} of ${rows.size} added`) },
   );
   return {
     added: imported,

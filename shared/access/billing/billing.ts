@@ -1,5 +1,5 @@
-import { type Condition, condition, type Write } from "../../aws/table/condition.ts";
-import { keys } from "../../aws/table/keys.ts";
+import { allOf, type Condition, condition, type Write } from "../../aws/table/condition.ts";
+import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { type RefusalName, refusals } from "../../contract/errors.ts";
 import type { LapsedReason } from "../organizations/organization-schema.ts";
@@ -68,11 +68,25 @@ const trialEnd = ({ status, trialEndsAt }: Billing, now: Date): string =>
  * e-mails. The condition fails when more than the allowance would be taken, so that concurrent requests
  * cannot exceed it together.
  */
-export const seats = (org: number, by: number, billing: Billing): Write => ({
+export const seats = (org: number, by: number, billing: Billing): Extract<Write, { update: Key }> => ({
   update: keys.seats(org),
   add: { active: by },
   ...(by > 0 && billing.seatAllowance !== null && { if: hasRoom(by, billing.seatAllowance) }),
 });
+
+/** The check that exactly as many e-mails are active as when a quote was made. */
+export const asQuoted = (org: number, active: number): Write & { if: Condition } => {
+  const isNone = active === 0 ? "attribute_not_exists(#active) OR " : "";
+  const isSame = condition(`${isNone}#active = :quoted`, { quoted: active });
+  return { check: keys.seats(org), if: isSame, refusal: "quoteMismatch" };
+};
+
+/** `seats` and `asQuoted` in one write. */
+export const quotedSeats = (org: number, by: number, billing: Billing, active: number): Write => {
+  const taken = seats(org, by, billing);
+  const quoted = asQuoted(org, active);
+  return { ...taken, if: allOf(taken.if, quoted.if), refusal: "quoteMismatch" };
+};
 
 const hasRoom = (by: number, allowance: number): Condition => {
   const atMost = allowance - by;

@@ -2,7 +2,7 @@
 import type { Action } from "../../access/activity/actions.ts";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import { activeCount, enabledOf, seats } from "../../access/billing/billing.ts";
+import { activeCount, enabledOf, quotedSeats, seats } from "../../access/billing/billing.ts";
 import * as organizations from "../../access/organizations/organization.ts";
 import { TransactionBudget } from "../../aws/table/budget.ts";
 import { absent, allOf, asRead, condition, type Write } from "../../aws/table/condition.ts";
@@ -133,7 +133,7 @@ export const transactionOf = (org: number, all: readonly EmailWrites[]): Write[]
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-type Bulk<Item, Writes extends EmailWrites> = {
+export type Bulk<Item, Writes extends EmailWrites> = {
   items: readonly Item[];
   action: Action;
   /** The log entry when this is done. */
@@ -141,13 +141,15 @@ type Bulk<Item, Writes extends EmailWrites> = {
   actor: Actor;
   /**
    * The writes of each of these items, in their order, undefined where there is nothing to do. `isRetry`: a row that they were
-   * made from has changed since. Throws refusals.
+   * made from has changed since. `isFirst`: nothing is done yet. Throws refusals.
    */
   writesOf: (
     items: readonly Item[],
     owner: Promise<organizations.Organization>,
-    isRetry: boolean,
+    about: { isRetry: boolean; isFirst: boolean },
   ) => Promise<(Writes | undefined)[]>;
+  /** How many e-mails were active when this was quoted. The first transaction refuses `quoteMismatch` unless they still are. */
+  quotedActive?: number;
   /** Is called after each transaction with the number of items dealt with. */
   progress?: (items: number) => void;
 };
@@ -161,7 +163,7 @@ const itemsAtOnce = table.maxTransactionWrites / 2;
  */
 export const inBulk = async <Item, Writes extends EmailWrites>(
   org: number,
-  { items, action, summaryOf, actor, writesOf, progress = () => {} }: Bulk<Item, Writes>,
+  { items, action, summaryOf, actor, writesOf, quotedActive, progress = () => {} }: Bulk<Item, Writes>,
 ): Promise<Writes[]> => {
   const reserved = activity.slot(org);
   const done: Writes[] = [];
@@ -170,9 +172,14 @@ export const inBulk = async <Item, Writes extends EmailWrites>(
   const takeFirst = async (isRetry: boolean): Promise<void> => {
     const first = items.slice(dealtWith, dealtWith + itemsAtOnce);
     const owner = organizations.existing(org);
-    const [writes, { billing }, slot] = await Promise.all([writesOf(first, owner, isRetry), owner, reserved]);
+    const isFirst = done.length === 0;
+    const [writes, { billing }, slot] = await Promise.all([
+      writesOf(first, owner, { isRetry, isFirst }),
+      owner,
+      reserved,
+    ]);
     const entryOf = (taken: readonly Writes[]): Write[] =>
-      activity.counting(org, slot, done.length > 0, {
+      activity.counting(org, slot, !isFirst, {
         action,
         summary: summaryOf([...done, ...taken]),
         actor,
@@ -183,9 +190,11 @@ export const inBulk = async <Item, Writes extends EmailWrites>(
     const taken = (end < 0 ? writes : writes.slice(0, end)).filter((each) => each !== undefined);
     const seatsTaken = sum(taken.map((each) => each.seats));
     if (taken.length > 0) {
+      const isQuoted = isFirst && quotedActive !== undefined;
       await table.transact([
         ...transactionOf(org, taken),
-        ...(seatsTaken === 0 ? [] : [seats(org, seatsTaken, billing)]),
+        ...(isQuoted ? [quotedSeats(org, seatsTaken, billing, quotedActive)] : []),
+        ...(isQuoted || seatsTaken === 0 ? [] : [seats(org, seatsTaken, billing)]),
         ...entryOf(taken),
       ]);
     }
@@ -215,10 +224,10 @@ export const inBulkById = async <Writes extends EmailWrites>(
   const done = await inBulk(org, {
     ...bulk,
     items: ids,
-    writesOf: async (some, owner, isRetry) => {
-      const read = isRetry ? await emails.getMany(org, some) : some.map((id) => asRead.get(id));
+    writesOf: async (some, owner, about) => {
+      const read = about.isRetry ? await emails.getMany(org, some) : some.map((id) => asRead.get(id));
       const found = read.filter((row) => row !== undefined);
-      const writes = await writesOf(found, owner, isRetry);
+      const writes = await writesOf(found, owner, about);
       const byId = new Map(found.map(({ id }, index) => [id, writes[index]]));
       return some.map((id) => byId.get(id));
     },

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../access/activity/actor.ts";
-import { activeCount, enabledOf } from "../../access/billing/billing.ts";
+import { activeCount, asQuoted, enabledOf } from "../../access/billing/billing.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { type Reserved, reserve } from "../../lists/blocks.ts";
 import * as domains from "../domains/domain.ts";
-import { additionOf, type EmailWrites, inBulk } from "../emails/changes.ts";
+import { additionOf, type Bulk, type EmailWrites, inBulk } from "../emails/changes.ts";
 import * as teams from "../teams/team.ts";
 import type { ImportPlan } from "./import-schema.ts";
-import { monitoredOf, plan } from "./plan.ts";
+import { monitoredOf, planned } from "./plan.ts";
 
 export type Imported = {
   /** Everything that was imported, including `disabledCount`. */
@@ -25,10 +25,10 @@ type Row = { email: string; domainId: number; ownerName?: string | undefined; te
  * fresh preview shows the rest.
  *
  * Refuses `nothingToImport` when a fresh plan of the same addresses has nothing to import, and
- * `quoteMismatch` when the fresh plan differs from the given one.
+ * `quoteMismatch` when the fresh plan differs from the given one, also when another request is quicker.
  */
 export const commit = async (org: number, given: ImportPlan, actor: Actor): Promise<Imported> => {
-  const fresh = await plan(org, given.emails);
+  const { plan: fresh, active } = await planned(org, given.emails);
   const wanted = fresh.emails.filter(({ status }) => status === "will_import");
   if (wanted.length === 0) throw new Refusal("nothingToImport");
   if (!isDeepStrictEqual(fresh, given)) throw new Refusal("quoteMismatch");
@@ -40,6 +40,7 @@ export const commit = async (org: number, given: ImportPlan, actor: Actor): Prom
       return { ...row, domainId };
     }),
     actor,
+    { quotedActive: active },
   );
   // Other requests have added all of the addresses since the fresh plan was made.
   if (done.imported === 0) throw new Refusal("nothingToImport");
@@ -66,13 +67,13 @@ const totalOf = (done: readonly EmailWrites[]): Total => ({
  * The import has one entry in the activity log, whose count each transaction raises. So log, seats and lists
  * agree on what is there, wherever a crash ends the import.
  *
- * @param progress Is called after each transaction with the number of rows dealt with.
+ * Refuses `quoteMismatch` before anything is imported if not as many e-mails are active as `quotedActive` says, where it is given.
  */
 export const importAll = async (
   org: number,
   rows: readonly Row[],
   actor: Actor,
-  progress?: (rows: number) => void,
+  { quotedActive, ...options }: Pick<Bulk<Row, EmailWrites>, "quotedActive" | "progress"> = {},
 ): Promise<Total> => {
   const reserved = await reserve(org, "EMAIL", rows.length);
   const done = await inBulk<Row & { reserved: Reserved }, EmailWrites>(org, {
@@ -80,8 +81,9 @@ export const importAll = async (
     action: "emails.imported",
     summaryOf,
     actor,
-    ...(progress && { progress }),
-    writesOf: async (some, owner) => {
+    ...options,
+    ...(quotedActive !== undefined && { quotedActive }),
+    writesOf: async (some, owner, { isFirst }) => {
       const [{ billing }, active, domainsById, monitored] = await Promise.all([
         owner,
         activeCount(org),
@@ -102,6 +104,7 @@ export const importAll = async (
         org,
         wanted.flatMap((row) => row?.team ?? []),
         actor,
+        isFirst && quotedActive !== undefined ? [asQuoted(org, quotedActive)] : [],
       );
       let room = enabledOf(billing, active, some.length);
       return wanted.map((row) => {

@@ -8,7 +8,14 @@ import type { Candidate } from "./extract.ts";
 import { type ImportPlan, type ImportRow, importedAddress } from "./import-schema.ts";
 
 /** What importing these addresses would do now: one row for each address, in their order, and the cost. */
-export const plan = async (org: number, candidates: readonly Candidate[]): Promise<ImportPlan> => {
+export const plan = async (org: number, candidates: readonly Candidate[]): Promise<ImportPlan> =>
+  (await planned(org, candidates)).plan;
+
+/** The plan, and how many e-mails are active, which it rests on. */
+export const planned = async (
+  org: number,
+  candidates: readonly Candidate[],
+): Promise<{ plan: ImportPlan; active: number }> => {
   const parsed = candidates.map(({ email, ownerName, team }) => ({
     text: email,
     address: importedAddress.safeParse(email).data,
@@ -39,7 +46,7 @@ export const plan = async (org: number, candidates: readonly Candidate[]): Promi
     return { email: address, domainId, status, ...given };
   });
   const wanted = rows.filter(({ status }) => status === "will_import").length;
-  return { emails: rows, quote: quoteFor(owner.billing, active, wanted) };
+  return { plan: { emails: rows, quote: quoteFor(owner.billing, active, wanted) }, active };
 };
 
 /** The addresses that are monitored already, active or not. */

@@ -138,13 +138,14 @@ export const page = async (
 const createdAtOnce = 40;
 
 /**
- * The ids of the teams of these names, by `comparable`. Creates those that are missing, in transactions of their own. Throws
- * `TransactionRefused` when another request creates one of them first.
+ * The ids of the teams of these names, by `comparable`. Creates those that are missing, in transactions of their own, which make `also` too.
+ * Throws `TransactionRefused` when another request creates one of them first.
  */
 export const forNames = async (
   org: number,
   names: readonly string[],
   actor: Actor,
+  also: readonly Write[] = [],
 ): Promise<Map<string, number>> => {
   const asked = [...Map.groupBy(names, comparable)].map(([form, [name = form]]) => ({ form, name }));
   const rows = await table.getMany<{ id: number }>(asked.map(({ form }) => keys.teamName(org, form)));
@@ -165,6 +166,7 @@ export const forNames = async (
     await table.transact([
       ...created.flatMap((team) => [claim(org, team), insertion(org, team)]),
       ...activity.writes(org, slot, { action: "team.created", summary: createdSummary(created), actor }),
+      ...also,
     ]);
     for (const { name, id } of created) ids.set(comparable(name), id);
   }

@@ -7,6 +7,7 @@ import { chunk } from "../../../shared/aws/table/chunk.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import { withTimeOf } from "../../../shared/aws/table/patience.ts";
 import * as table from "../../../shared/aws/table/table.ts";
+import { remove } from "../../../shared/findings/email-removal.ts";
 import { blockSize, reserve } from "../../../shared/lists/blocks.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import * as emails from "../../../shared/monitoring/emails/email.ts";
@@ -67,10 +68,10 @@ const importAll = async (org: number, list: { email: string; team?: string }[]) 
   return commit(org, planned, actor);
 };
 
-/** Commits four plans of `count` addresses each, none of which writes before all have compared their quotes. */
-const commitAtOnce = async (org: number, count: number, about: { team?: string } = {}) => {
+/** Commits four plans of `count` addresses each, none of which writes before all have compared their quotes. One of them succeeds. */
+const commitAtOnce = async (org: number, count: number, team?: (list: string) => string) => {
   const lists = ["a", "b", "c", "d"].map((name) =>
-    candidates(count).map(({ email }) => ({ email: `${name}.${email}`, ...about })),
+    candidates(count).map(({ email }) => ({ email: `${name}.${email}`, ...(team && { team: team(name) }) })),
   );
   const plans = await Promise.all(lists.map((list) => plan(org, list)));
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -79,7 +80,13 @@ const commitAtOnce = async (org: number, count: number, about: { team?: string }
     if (++arrived === plans.length) open();
     return gate;
   };
-  return withTimeOf(120_000, () => Promise.all(plans.map((each) => commit(org, each, actor))));
+  const commits = () => Promise.allSettled(plans.map((each) => commit(org, each, actor)));
+  const settled = await withTimeOf(120_000, commits);
+  before = () => {};
+  const mismatch = { status: "rejected", reason: { refusal: "quoteMismatch" } };
+  expect(settled.filter(({ status }) => status === "rejected")).toMatchObject(Array(3).fill(mismatch));
+  const [done] = settled.filter((each) => each.status === "fulfilled");
+  return { done: done?.value, rest: lists.filter((_, index) => settled[index]?.status === "rejected") };
 };
 
 /** How many e-mails there are and how many are active. Fails unless everything that counts them agrees. */
@@ -186,7 +193,7 @@ test("an import is refused and not logged if its addresses were all added before
   before = async (transaction) => {
     if (transaction === 1) await emails.add(org, { email: "person0@demo.example", domainId }, actor);
   };
-  await expect(importAll(org, candidates(1))).rejects.toMatchObject({ refusal: "nothingToImport" });
+  await expect(importAll(org, candidates(1))).rejects.toMatchObject({ refusal: "quoteMismatch" });
   expect(await counted(org)).toEqual({ all: 1, active: 1 });
   expect(await summaries(org)).toEqual([]);
 });
@@ -223,12 +230,46 @@ test("a scan that begins during the import does not count later addresses as che
   expect(oldestFirst.slice(0, checked)).toEqual(Array(checked).fill(checkedAt));
 });
 
-test("concurrent commits use all of the seat allowance and never exceed it", async () => {
+test("of commits of one quote at once one succeeds; the others are previewed anew", async () => {
   const { org } = await createOrganization(100);
-  const done = await commitAtOnce(org, 60);
-  expect(done.map(({ importedCount }) => importedCount)).toEqual([60, 60, 60, 60]);
-  expect(done.reduce((sum, { disabledCount }) => sum + disabledCount, 0)).toBe(140);
+  const { done, rest } = await commitAtOnce(org, 60);
+  expect(done).toMatchObject({ importedCount: 60, disabledCount: 0 });
+  expect(await counted(org)).toEqual({ all: 60, active: 60 });
+  expect(await summaries(org)).toEqual(["Imported 60 addresses"]);
+  const disabled: number[] = [];
+  for (const list of rest) disabled.push((await importAll(org, list)).disabledCount);
+  expect(disabled).toEqual([20, 60, 60]);
   expect(await counted(org)).toEqual({ all: 240, active: 100 });
+});
+
+test("a commit is refused if other e-mails became active, also without a free seat", async () => {
+  for (const allowance of [null, 2]) {
+    const { org, domainId } = await createOrganization(allowance);
+    await emails.add(org, { email: "one@demo.example", domainId }, actor);
+    const id = await emails.add(org, { email: "two@demo.example", domainId }, actor);
+    before = async (transaction) => {
+      if (transaction === 1) await remove(org, id, actor);
+    };
+    await expect(importAll(org, candidates(3))).rejects.toMatchObject({ refusal: "quoteMismatch" });
+    expect(await counted(org)).toEqual({ all: 1, active: 1 });
+  }
+});
+
+test("a commit that crashed is refused when it is repeated, and imports nothing twice", async () => {
+  const { org } = await createOrganization();
+  const planned = await plan(org, candidates(100));
+  transactions = 0;
+  after = (transaction) => {
+    if (transaction === 1) throw crash;
+  };
+  await expect(commit(org, planned, actor)).rejects.toBe(crash);
+  after = () => {};
+  const first = await counted(org);
+  expect(first.all).toBeGreaterThan(0);
+  await expect(commit(org, planned, actor)).rejects.toMatchObject({ refusal: "quoteMismatch" });
+  expect(await counted(org)).toEqual(first);
+  expect(await importAll(org, candidates(100))).toMatchObject({ importedCount: 100 - first.all });
+  expect(await counted(org)).toEqual({ all: 100, active: 100 });
 });
 
 describe("teams", () => {
@@ -275,10 +316,18 @@ describe("teams", () => {
 
   test("of one name that many imports create at once are one team", async () => {
     const { org } = await createOrganization();
-    const done = await commitAtOnce(org, 30, { team: "Sales" });
-    expect(done.map(({ importedCount }) => importedCount)).toEqual([30, 30, 30, 30]);
+    const { done, rest } = await commitAtOnce(org, 30, () => "Sales");
+    expect(done).toMatchObject({ importedCount: 30 });
+    expect(await teamSizes(org)).toEqual({ Sales: 30 });
+    for (const list of rest) await importAll(org, list);
     expect(await teamSizes(org)).toEqual({ Sales: 120 });
     expect(await summaries(org, "team.created")).toEqual(["Created the team Sales"]);
+  });
+
+  test("of an import that is refused are not created", async () => {
+    const { org } = await createOrganization();
+    await commitAtOnce(org, 30, (name) => `Team of ${name}`);
+    expect(Object.values(await teamSizes(org))).toEqual([30]);
   });
 
   test("one that is deleted during the import is created again for the rest", async () => {
