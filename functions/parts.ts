@@ -1,4 +1,4 @@
-import type { Method, Route } from "../shared/contract/endpoint.ts";
+import { askedBy, type Method, type Route } from "../shared/contract/endpoint.ts";
 import { dashboardRoutes } from "./dashboard-routes.ts";
 import { routes } from "./routes.ts";
 
@@ -15,8 +15,5 @@ export const everyRoute: readonly Route[] = parts.flatMap(({ name, routes }) =>
 
 /** The declared methods of each path below the stage, in the order of the routes. */
 export const methodsByPath: ReadonlyMap<string, readonly Method[]> = new Map(
-  [...Map.groupBy(everyRoute, ({ path }) => path)].map(([path, sharing]) => [
-    path,
-    sharing.map(({ method }) => method),
-  ]),
+  [...Map.groupBy(everyRoute, ({ path }) => path)].map(([path, sharing]) => [path, sharing.flatMap(askedBy)]),
 );

@@ -3,7 +3,7 @@
  * would be two thirds of the stack, which may have 500.
  */
 import { Aws } from "aws-cdk-lib";
-import type { Route } from "../shared/contract/endpoint.ts";
+import { askedBy, type Route } from "../shared/contract/endpoint.ts";
 import { gatewayResponses } from "./gateway-responses.ts";
 import type { Options } from "./options.ts";
 import type { ServiceFunction } from "./service-function.ts";
@@ -67,7 +67,7 @@ export function apiDefinition(
     add(`/${name}/{proxy+}`, anyMethod, refusal);
     for (const { route, function: endpoint } of routes) {
       const path = `/${name}${route.path}`;
-      add(path, route.method.toLowerCase(), authorized(endpoint));
+      for (const method of askedBy(route)) add(path, method.toLowerCase(), authorized(endpoint));
       for (const above of pathsDownTo(path)) add(above, anyMethod, refusal);
     }
   }

@@ -14,6 +14,7 @@ import {
 import { Effect, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import { askedBy } from "../shared/contract/endpoint.ts";
 import type { Alarms } from "./alarms.ts";
 import { addApiAlarms } from "./api-alarms.ts";
 import { type ApiFunctions, apiDefinition, pagePaths } from "./api-definition.ts";
@@ -110,7 +111,9 @@ export class ServiceApi extends Construct {
           ),
           ...parts.map(({ name, routes }) =>
             methodOptions(
-              routes.map(({ route }) => `/${name}${route.path}/${route.method}`),
+              routes.flatMap(({ route }) =>
+                askedBy(route).map((method) => `/${name}${route.path}/${method}`),
+              ),
               throttles[name],
             ),
           ),

@@ -44,7 +44,7 @@ export type Use =
   /** To read the secret with which this service proves to the identity provider who it is. */
   | "provider";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export type Access = "anyone" | "user" | "admin";
 
@@ -102,6 +102,8 @@ export type Endpoint = {
   cookie?: "set" | "cleared";
   /** Clients may repeat the request under one `Idempotency-Key` (access/api/idempotency.ts). */
   repeatable?: true;
+  /** HEAD is answered as GET, for programs that look at a url before they open it. 405 elsewhere. */
+  head?: true;
   uses: readonly Use[];
   /** Default: 10. */
   timeoutSeconds?: number;
@@ -121,3 +123,9 @@ export const defineEndpoint = <const E extends Omit<Endpoint, keyof Defaults> & 
 
 /** `path` is below /api/v1 or /api/dashboard, whichever its table of routes is about. */
 export type Route = { method: Method; path: string; name: string; endpoint: Endpoint };
+
+/** The methods by which a route's function is asked. */
+export const askedBy = ({ method, endpoint }: Route): Method[] => [
+  method,
+  ...(endpoint.head ? (["HEAD"] as const) : []),
+];

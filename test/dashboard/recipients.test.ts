@@ -72,16 +72,19 @@ test("a mail program's one click unsubscribes, in both forms that RFC 8058 allow
   }
 });
 
-test("the url of List-Unsubscribe leads to the page, and changes nothing", async () => {
-  const { token, consent } = await create();
-  const reply = await fetch(oneClickUrlOf(appUrl(), token), { redirect: "manual" });
-  expect(reply.status).toBe(303);
-  expect(reply.headers.get("location")).toBe(pageUrlOf(appUrl(), token));
-  expect(reply.headers.get("cache-control")).toBe("no-store");
-  expect(await consent()).toBeUndefined();
-  const page = await fetch(oneClickUrlOf(appUrl(), token));
-  expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-});
+test.each(["GET", "HEAD"])(
+  "%s of List-Unsubscribe's url leads to the page, and changes nothing",
+  async (method) => {
+    const { token, consent } = await create();
+    const reply = await fetch(oneClickUrlOf(appUrl(), token), { method, redirect: "manual" });
+    expect(reply.status).toBe(303);
+    expect(reply.headers.get("location")).toBe(pageUrlOf(appUrl(), token));
+    expect(reply.headers.get("cache-control")).toBe("no-store");
+    expect(await consent()).toBeUndefined();
+    const page = await fetch(oneClickUrlOf(appUrl(), token), { method });
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  },
+);
 
 test("leads to no other site, and adds no header, whatever the token is", async () => {
   for (const token of ["1.cut", "%0d%0aSet-Cookie:%20a=b", "%2f%2fevil.example", "%c3%bc"]) {

@@ -9,6 +9,7 @@ import { webAclLimit } from "../../lib/web-acl.ts";
 import { decide, type Statement } from "../../local/iam/policy.ts";
 import type { Assembly } from "../../local/template/assembly.ts";
 import { retryDelaySeconds } from "../../shared/aws/queue/consume.ts";
+import { askedBy } from "../../shared/contract/endpoint.ts";
 import { perMinute, perMinuteOfEndpoint } from "../../shared/contract/limits.ts";
 import { messages } from "../../shared/contract/messages.ts";
 import {
@@ -418,8 +419,9 @@ describe("REST API", () => {
         production,
         methods.find((each) => each.path === path && each.method === method)?.integration.uri ?? "",
       );
-    for (const { path, method, name } of everyRoute) {
-      expect(functionOf(path, method.toLowerCase())).toBe(name);
+    for (const { path, name, ...route } of everyRoute) {
+      for (const method of askedBy({ path, name, ...route }))
+        expect(functionOf(path, method.toLowerCase())).toBe(name);
       const segments = path.split("/").slice(1);
       for (const [at] of segments.entries()) {
         const above = `/${segments.slice(0, at + 1).join("/")}`;
@@ -546,7 +548,7 @@ describe("REST API", () => {
     // A method that no route declares gets what all others get.
     expect(others).toMatchObject({ HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: 0.2 });
     const declared = [
-      ...everyRoute.map(({ method, path }) => `${method} ${path}`),
+      ...everyRoute.flatMap((route) => askedBy(route).map((method) => `${method} ${route.path}`)),
       "GET /app",
       "GET /app/{proxy+}",
     ];
