@@ -271,6 +271,7 @@ describe("sending", () => {
           Simple: {
             Headers: [
               { Name: "Auto-Submitted", Value: "auto-generated" },
+              { Name: "X-Auto-Response-Suppress", Value: "OOF, AutoReply" },
               { Name: "X-Delivery-Id", Value: "41" },
               {
                 Name: "References",
