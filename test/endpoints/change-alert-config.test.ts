@@ -163,6 +163,18 @@ describe("400", () => {
     [
       ["a url of a private network", "webhook", to("https://10.0.0.1/T0KEN"), /^config\.url: /],
       ["a name that does not resolve", "webhook", to(unresolved), /^config\.url: name does not resolve$/],
+      [
+        "a webhookUrl of Teams",
+        "slack",
+        toSlack("https://prod-1.west.logic.azure.com/T0KEN"),
+        /of Microsoft Teams/,
+      ],
+      [
+        "a webhook's kind with Google Chat's url",
+        "webhook",
+        { channel: "slack", ...toSlack("https://chat.googleapis.com/v1/spaces/A/messages?key=T0KEN") },
+        /of Google Chat/,
+      ],
       ["a webhookUrl that is not public", "slack", toSlack("https://[::1]/T0KEN"), /^config\.webhookUrl: /],
       [
         "another kind without its config",

@@ -91,6 +91,27 @@ describe("400", () => {
     expect(await listChannels(api)).toEqual([]);
   });
 
+  test.each([
+    [
+      "https://prod-05.switzerlandnorth.logic.azure.com:443/workflows/T0KEN/triggers/manual/paths/invoke",
+      /Teams/,
+    ],
+    ["https://default0a.1b.environment.api.powerplatform.com/powerautomate/automations/T0KEN", /Teams/],
+    ["https://europe.flow.microsoft.com/T0KEN", /Teams/],
+    ["https://acme.webhook.office.com/webhookb2/T0KEN", /e-mail address of the Teams channel/],
+    ["https://outlook.office.com./webhook/T0KEN", /Teams/],
+    ["https://chat.googleapis.com/v1/spaces/A/messages?key=T0KEN", /Google Chat/],
+    ["https://discord.com/api/webhooks/1/T0KEN", /with \/slack at the end/],
+    ["https://events.pagerduty.com/integration/T0KEN/enqueue", /add it as a webhook channel/],
+  ])("as a Slack channel %s, with what to do instead", async (webhookUrl, advice) => {
+    const { api } = await createOrganization();
+    const reply = await api.post("/alert-configs", { channel: "slack", config: { webhookUrl } });
+    expectRefusal(reply, 400, advice);
+    expect(reply.body.error).toMatch(/^config\.webhookUrl: is a url of /);
+    expect(reply.body.error).not.toContain("T0KEN");
+    expect(await listChannels(api)).toEqual([]);
+  });
+
   test("the 21st channel, also of simultaneous requests, until one is deleted", async () => {
     const { api } = await createOrganization();
     const bodies = [

@@ -14,6 +14,7 @@ import { valid } from "../../contract/valid.ts";
 import { drawId } from "../../lists/blocks.ts";
 import { parseDestination, resolveDestination } from "../kinds/destination.ts";
 import { isUrlPreview, urlPreview } from "../kinds/envelope.ts";
+import { reasonAgainstSlack } from "../kinds/not-slack.ts";
 import {
   destinationOf,
   flagChanges,
@@ -200,7 +201,7 @@ const patchedForm = (
   return { form, namesDestination: isOtherKind || given[destinationOf(row).field] !== undefined };
 };
 
-/** Refuses `invalidInput` unless the destination is public HTTPS (destination.ts). Each send checks again. */
+/** Refuses `invalidInput` unless the destination is public HTTPS (destination.ts), which each send checks again, and of this kind. */
 const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
   const { field, value: url } = destinationOf(form);
   if (typeof url !== "string") return;
@@ -208,6 +209,8 @@ const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
   if (isUrlPreview(url)) throw refuse("is only the preview of a url");
   const destination = parseDestination(url);
   if (!destination.ok) throw refuse(destination.reason);
+  const against = form.channel === "slack" ? reasonAgainstSlack(destination.url) : undefined;
+  if (against !== undefined) throw refuse(against);
   if (destination.host.kind === "name") await count();
   const resolved = await resolveDestination(destination, {
     signal: AbortSignal.timeout(resolveTimeoutSeconds * 1000),
