@@ -41,6 +41,8 @@ test("the keyboard adds a domain, checks it until its record is there, and remov
   };
   await checkAgain(["v=spf1 -all", "<b>other</b>"]);
   await check.getByText("<b>other</b>").waitFor();
+  await checkAgain([`${value}0`]);
+  await check.getByText("with something directly before or behind it").waitFor();
   await checkAgain("failure");
   await check.getByRole("alert").filter({ hasText: "DNS" }).waitFor();
   await checkAgain([value]);

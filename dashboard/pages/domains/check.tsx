@@ -72,6 +72,9 @@ function Missing({ domain: { record }, found, foundAt }: MissingProperties) {
           </li>
         ))}
       </ul>
+      {found.some((value) => value.toLowerCase().includes(record.value)) && (
+        <p>The value is there with something directly before or behind it. Take that off.</p>
+      )}
     </>
   );
 }

@@ -19,17 +19,13 @@ export const recordOf = (
 });
 
 /**
- * Whether the values of TXT records hold the domain's. Forms of DNS providers and people add quotes, white space and more to
- * it, and change its case. That makes no difference: nobody else knows the 128 random bits, whatever stands around them.
+ * Whether the values of TXT records hold the domain's. Forms of DNS providers and people add quotes, white space and words to
+ * it, and change its case. A letter or digit directly before or behind it makes another value.
  */
 export const isProof = (domain: Pick<Domain, "name" | "proofToken">, values: readonly string[]): boolean => {
   const { value } = recordOf(domain);
-  return values.some((each) =>
-    each
-      .toLowerCase()
-      .replace(/[^a-z0-9=-]/g, "")
-      .includes(value),
-  );
+  const written = new RegExp(`(?<![a-z0-9])${[...value].join("[^a-z0-9=-]*")}(?![a-z0-9])`);
+  return values.some((each) => written.test(each.toLowerCase()));
 };
 
 /** How many labels a domain has more than its zone, at most. */

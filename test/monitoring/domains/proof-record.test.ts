@@ -18,6 +18,7 @@ describe("a record proves a domain", () => {
     ["with a no-break space, as Node.js reads its bytes", Buffer.from(`${value}\u00a0`).toString("latin1")],
     ["with spaces around the equals sign", value.replace("=", " = ")],
     ["in capitals", value.toUpperCase()],
+    ["with other words around it", `Breach Monitor: ${value}; do not delete`],
     ["as a whole line of a zone file", `_breach-monitor.acme.example. 300 IN TXT "${value}"`],
   ])("%s", (_, written) => {
     expect(isProof(domain, ["v=spf1 -all", written])).toBe(true);
@@ -39,6 +40,9 @@ describe("a record proves a domain", () => {
     ["a part of it", [value.slice(0, -1)]],
     ["its halves in two records", [value.slice(0, 20), value.slice(20)]],
     ["the token alone", [domain.proofToken]],
+    ["with a digit directly behind it", [`${value}0`]],
+    ["with a word directly behind it", [`"${value}ttl"`]],
+    ["with a word directly before it", [`my${value}`]],
   ])("but not %s", (_, values) => {
     expect(isProof(domain, values)).toBe(false);
   });
