@@ -105,8 +105,8 @@ const scan = async ({ org }: Contended) => {
   await start(org, "manual", administrator);
   for (const message of await takeMessages("scan-plans")) await plan(message, invocation());
   const checks = await takeMessages("scan-checks");
-  const { seconds, failures } = await atOnce(
-    checks.map((message) => () => withTimeOf(invocationSeconds * 1000, () => check(message, invocation()))),
+  const { seconds, failures } = await withTimeOf(invocationSeconds * 1_000, () =>
+    atOnce(checks.map((message) => () => check(message, invocation()))),
   );
   return { seconds: Math.max(...seconds), failures };
 };

@@ -267,7 +267,7 @@ describe("by hand", () => {
     expect(await sendAll()).toHaveLength(40);
     letDayPass();
     let seen = 0;
-    const restore = intercept<Request>("build", (next) => async (sent) => {
+    const restore = intercept<Request>("finalizeRequest", (next) => async (sent) => {
       const isWrite = String(sent.request.headers["x-amz-target"]).endsWith("TransactWriteItems");
       if (isWrite && ++seen === 2) throw new Error("killed");
       const reply = await next(sent);

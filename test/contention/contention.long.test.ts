@@ -80,7 +80,7 @@ test("a scan with 20 channels, and 50 calls at once, are done within a few tries
   await startAndPlan(org);
   const messages = await takeMessages("scan-checks");
   const triesOfScan = watchTries();
-  await Promise.all(messages.map((message) => withTimeOf(300_000, () => check(message, invocation()))));
+  await withTimeOf(300_000, () => Promise.all(messages.map((message) => check(message, invocation()))));
   const scanned = triesOfScan();
   expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(breachedCount * breaches.length);
   await withTimeOf(300_000, () => runOutboxOf(org));

@@ -105,13 +105,14 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
       emailIds.map((_, index) => [index, breachNames.slice(0, 20 + index)]),
     );
     await startAndPlan(org);
-    await Promise.all([
-      runChecks(),
-      ...[0, 4, 5, 10].map((index) =>
-        withTimeOf(60_000, () => removals.remove(org, emailIds[index] ?? 0, administrator)),
-      ),
-      ...(await openIds(org)).slice(0, 20).map((id) => acknowledge(org, id).catch(() => {})),
-    ]);
+    const ids = await openIds(org);
+    await withTimeOf(60_000, () =>
+      Promise.all([
+        runChecks(),
+        ...[0, 4, 5, 10].map((index) => removals.remove(org, emailIds[index] ?? 0, administrator)),
+        ...ids.slice(0, 20).map((id) => acknowledge(org, id).catch(() => {})),
+      ]),
+    );
     await expectExact(org);
   });
 });

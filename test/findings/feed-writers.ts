@@ -99,7 +99,7 @@ export const readWhileKilling = async (
   const kill = (): void => {
     if (killable.getStore() && chance(1)) throw new Error("Killed");
   };
-  const stop = intercept<Request>("build", (next) => async (sent) => {
+  const stop = intercept<Request>("finalizeRequest", (next) => async (sent) => {
     kill();
     const reply = await next(sent);
     kill();

@@ -238,7 +238,7 @@ export const onTableRequest = (
   act: () => Promise<void>,
 ): { readonly happened: boolean } => {
   let happened = false;
-  intercept<Request>("build", (next) => async (sent) => {
+  intercept<Request>("finalizeRequest", (next) => async (sent) => {
     const isIt = !happened && new TextDecoder().decode(sent.request.body).includes(part);
     if (isIt) happened = true;
     if (isIt && when === "before") await act();

@@ -316,7 +316,7 @@ test("a scan that ends while the sweep reads it neither fails the sweep nor is w
 /** Part of the update whose reply gets lost once, so that the client sends the update again. */
 let losing: string | undefined;
 beforeAll(() => {
-  intercept<Request>("build", (next) => async (sent) => {
+  intercept<Request>("finalizeRequest", (next) => async (sent) => {
     const reply = await next(sent);
     const { headers, body } = sent.request;
     const isUpdate = headers["x-amz-target"]?.endsWith(".UpdateItem");

@@ -21,7 +21,7 @@ export const slot = (org: number): Promise<Reserved> => reserveOne(org, "ACTIVIT
  */
 export const settledMilliseconds = 60_000;
 
-/** A try that begins by then may take six seconds (aws/timeouts.ts), and clocks differ. */
+/** Tries are aborted then (aws/table/patience.ts). DynamoDB may still commit the last one, and clocks differ. */
 const latestMilliseconds = settledMilliseconds / 2;
 
 /** The writes that log an action, for the transaction of the action itself, which begins half a minute after `slot` at the latest. */

@@ -51,7 +51,7 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
   const beginAll = (records: readonly queue.Received[], invocation: Invocation): Promise<void>[] => {
     const parsed = records.map(({ body }) => parse(name, body));
     const messages = parsed.filter((message) => message !== undefined);
-    const reading = withTimeOf(invocation.remainingSeconds() * 1000, () => read(messages));
+    const reading = read(messages);
     reading.catch(() => undefined);
     const subjectOf = async (message: Message<Q>): Promise<S> => {
       try {
@@ -71,7 +71,7 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
     );
   };
 
-  return async (event, context) => {
+  const poll = async (event: SQSEvent, context: Context): Promise<void> => {
     const invocation = invocationOf(context);
     const inFlight = new Set<Promise<unknown>>();
     const removals: Promise<unknown>[] = [];
@@ -103,6 +103,7 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
     await Promise.all([...inFlight, ...removals]);
     await throwFailure(event.Records, own);
   };
+  return (event, context) => withTimeOf(context.getRemainingTimeInMillis(), () => poll(event, context));
 };
 
 const parse = <Q extends QueueName>(name: Q, body: string): Message<Q> | undefined => {

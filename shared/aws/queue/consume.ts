@@ -26,9 +26,12 @@ export const consume = <Q extends QueueName>(
 ): ((event: SQSEvent, context: Context) => Promise<void>) => {
   return async (event, context) => {
     const invocation = invocationOf(context);
-    for (const record of event.Records) {
-      await consumeRecord(queue, record, invocation, () => handle(messageOf(queue, record.body), invocation));
-    }
+    await withTimeOf(context.getRemainingTimeInMillis(), async () => {
+      for (const record of event.Records) {
+        const work = async () => handle(messageOf(queue, record.body), invocation);
+        await consumeRecord(queue, record, invocation, work);
+      }
+    });
   };
 };
 
@@ -41,11 +44,11 @@ export const invocationOf = (context: Context): Invocation => ({
 export const consumeRecord = async (
   queue: QueueName,
   record: source.Received,
-  { logger, remainingSeconds }: Invocation,
+  { logger }: Invocation,
   work: () => Promise<void>,
 ): Promise<void> => {
   try {
-    await withTimeOf(remainingSeconds() * 1000, async () => work());
+    await work();
   } catch (error) {
     logger.error("message failed", {
       queue,

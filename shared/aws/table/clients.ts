@@ -6,6 +6,7 @@ import { type AttributeValue, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { requireKnown, versionAttribute } from "../../contract/version.ts";
 import { timeouts } from "../timeouts.ts";
+import { maxAttempts, TableRetry } from "./patience.ts";
 
 /** A page of a list may read one block for each of its members, all at the same time. */
 const maxSockets = 100;
@@ -17,8 +18,8 @@ let documentClient: DynamoDBDocumentClient | undefined;
 export const wire = (): DynamoDBClient => {
   if (client !== undefined) return client;
   client = new DynamoDBClient({
-    // What fails is sent again by patience.ts.
-    maxAttempts: 1,
+    maxAttempts,
+    retryStrategy: new TableRetry(maxAttempts),
     requestHandler: { ...timeouts, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },
   });
   // It copies every reply for a logger that is not there, which takes two thirds of the time of a long query.

@@ -1,123 +1,122 @@
 /**
- * Repeats what DynamoDB refuses because of concurrent requests (transaction conflicts, throttling), and what it does not answer: for
- * people a few seconds, for workers the time that their invocation has left.
+ * How long requests to the table last. The SDK's retry strategy tries again after throttling and lost connections; what is here tries again
+ * after conflicts with other requests, and ends everything before the function's own time is over.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { isTransientError } from "@smithy/core/retry";
+import { isThrottlingError, isTransientError, StandardRetryStrategy } from "@smithy/core/retry";
 import { Refusal } from "../../contract/errors.ts";
 
-/** The command line gives up after this time. */
+/** The last of so many tries begins about half a minute after the first, if the table throttles. */
+export const maxAttempts = 8;
+
+/** Outside of functions, conflicts are tried again for so long. */
 const commandMilliseconds = 6_000;
 
 /** A function that people wait for reserves this time to answer in. */
-const answeringMilliseconds = 4_000;
+const answeringMilliseconds = 2_000;
 
-/** A request that has no answer this long after the time is over is waited for no longer. It may still take effect. */
-const lateMilliseconds = 2_000;
+/** A worker reserves this time to hand back its messages, or a quarter of its remaining time if that is less. */
+const reserveMilliseconds = 8_000;
 
 /** What a client is told to wait, as a header in seconds. */
 const retryAfterSeconds = 2;
 
-/** A worker reserves this time to save its results, or a third of its remaining time if that is less. */
-const reserveMilliseconds = 10_000;
+/** Pauses after conflicts stay short, so that whoever came first is not overtaken by all who come later. */
+const firstPauseMilliseconds = 20;
+const longestPauseMilliseconds = 320;
 
-/**
- * Pauses double from the first to the longest. After conflicts they stay short, so that whoever came first is not overtaken by
- * all who come later; refusals of a throttled table consume its units.
- */
-const pauses = {
-  conflict: { firstMilliseconds: 20, longestMilliseconds: 320 },
-  throttling: { firstMilliseconds: 200, longestMilliseconds: 6_400 },
-} as const;
+/** It aborts what the invocation still sends to the table. Lambda gives a process one invocation at a time. */
+let end: AbortSignal | undefined;
 
-/** `isOfInvocation`: a function ends soon after it. */
-type Deadline = { until: number; isOfInvocation: boolean };
-
-const deadlines = new AsyncLocalStorage<Deadline>();
-
-/**
- * Runs the work of a function that a person waits for and that ends after `timeoutSeconds`: all that it sends shares
- * this time, less four seconds to answer in.
- */
+/** Runs the work of a function that a person waits for and that ends after `timeoutSeconds`. */
 export const withTimeOfPeople = <R>(timeoutSeconds: number, work: () => Promise<R>): Promise<R> =>
   within(timeoutSeconds * 1_000 - answeringMilliseconds, work);
 
-/** Runs the work of an invocation that has so much time left: what it sends is tried again for most of it. */
+/** Runs the work of an invocation that has so much time left. */
 export const withTimeOf = <R>(remainingMilliseconds: number, work: () => Promise<R>): Promise<R> =>
-  within(remainingMilliseconds - Math.min(reserveMilliseconds, remainingMilliseconds / 3), work);
+  within(remainingMilliseconds - Math.min(reserveMilliseconds, remainingMilliseconds / 4), work);
 
-const within = <R>(milliseconds: number, work: () => Promise<R>): Promise<R> =>
-  deadlines.run({ until: Date.now() + milliseconds, isOfInvocation: true }, work);
+const within = async <R>(milliseconds: number, work: () => Promise<R>): Promise<R> => {
+  const own = timeoutAt(Date.now() + milliseconds);
+  end = own;
+  try {
+    return await work();
+  } finally {
+    if (end === own) end = undefined;
+  }
+};
 
-/** Sends a request again until DynamoDB answers it without refusing it because of contention, or until the time is over. */
-export const withContentionRetry = <R>(send: () => Promise<R>): Promise<R> =>
-  whilePassing(send, (error) => isContention(error) || isUnanswered(error));
+const timeoutAt = (time: number): AbortSignal =>
+  AbortSignal.timeout(Math.max(0, Math.ceil(time - Date.now())));
+
+/** What each request is sent with. */
+export type Sending = { abortSignal: AbortSignal };
+
+/**
+ * Sends a request to the table, and again after conflicts, until `until` at the latest. Throws the refusal `busy` when the table throttles
+ * for too long, or does not answer in the function's time. Outside of functions, if it does not answer, throws the SDK's error instead.
+ */
+export const patiently = <R>(send: (sending: Sending) => Promise<R>, until?: string): Promise<R> => {
+  const isOfInvocation = end !== undefined;
+  const signals = [end, until && timeoutAt(Date.parse(until))].filter((each) => each instanceof AbortSignal);
+  const abortSignal = AbortSignal.any(signals);
+  const sent = async (): Promise<R> => {
+    try {
+      return await send({ abortSignal });
+    } catch (error) {
+      const isBusy = abortSignal.aborted || isThrottled(error) || (isOfInvocation && isUnanswered(error));
+      throw isBusy ? busy(error) : error;
+    }
+  };
+  return whilePassing(sent, isConflict);
+};
 
 /**
  * Runs `attempt` again as long as it throws an error that `isPassing` recognizes, after random pauses, until the time
- * is over. Then it throws the refusal `busy`. Outside of functions, if the table did not answer, it throws that error instead.
- * Operations inside of `attempt` share the time.
+ * is over. Then it throws the refusal `busy`.
  */
-export const whilePassing = <R>(
+export const whilePassing = async <R>(
   attempt: () => Promise<R>,
   isPassing: (error: unknown) => boolean,
 ): Promise<R> => {
-  const deadline = deadlines.getStore() ?? {
-    until: Date.now() + commandMilliseconds,
-    isOfInvocation: false,
-  };
-  return deadlines.run(deadline, async () => {
-    for (let count = 0; ; count++) {
-      try {
-        return await beforeLate(attempt(), deadline);
-      } catch (error) {
-        if (!isPassing(error)) throw error;
-        const { firstMilliseconds, longestMilliseconds } =
-          pauses[isThrottled(error) ? "throttling" : "conflict"];
-        const milliseconds = Math.random() * Math.min(firstMilliseconds * 2 ** count, longestMilliseconds);
-        if (Date.now() + milliseconds > deadline.until)
-          throw isUnanswered(error) && !deadline.isOfInvocation ? error : busy(error);
-        await pause(milliseconds);
-      }
+  const ownEnd = end;
+  const until = Date.now() + commandMilliseconds;
+  for (let longest = firstPauseMilliseconds; ; longest = Math.min(2 * longest, longestPauseMilliseconds)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      if (ownEnd === undefined ? Date.now() > until : ownEnd.aborted) throw busy(error);
+      await pause(Math.random() * longest);
     }
-  });
-};
-
-/** `request`; in an invocation the refusal `busy` when it has no answer in time. */
-const beforeLate = async <R>(request: Promise<R>, { until, isOfInvocation }: Deadline): Promise<R> => {
-  if (!isOfInvocation) return request;
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(busy(new Error("The table did not answer")));
-    const timer = setTimeout(giveUp, Math.max(0, until + lateMilliseconds - Date.now()));
-    request.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
+  }
 };
 
 const busy = (cause: unknown): Refusal =>
   Object.assign(new Refusal("busy", { headers: { "Retry-After": String(retryAfterSeconds) } }), { cause });
 
-/** DynamoDB did not process all of a batch, because it was throttled. */
+/** The SDK's strategy, which also recognizes a transaction that throttling cancelled. */
+export class TableRetry extends StandardRetryStrategy {
+  override refreshRetryTokenForRetry(
+    ...[token, info]: Refresh
+  ): ReturnType<Strategy["refreshRetryTokenForRetry"]> {
+    const errorType = isThrottled(info.error) ? "THROTTLING" : info.errorType;
+    return super.refreshRetryTokenForRetry(token, { ...info, errorType });
+  }
+}
+
+type Strategy = StandardRetryStrategy;
+type Refresh = Parameters<Strategy["refreshRetryTokenForRetry"]>;
+
+/** DynamoDB did not process all of a batch. */
 export class Unprocessed extends Error {
   override name = "Unprocessed";
 }
 
-const throttlingCodes = new Set([
-  "ThrottlingError",
-  "ThrottlingException",
-  "ProvisionedThroughputExceeded",
-  "ProvisionedThroughputExceededException",
-  "RequestLimitExceeded",
-  "Unprocessed",
-]);
+const throttlingCodes = ["ThrottlingError", "ProvisionedThroughputExceeded"];
 
-const contentionCodes = new Set([
-  ...throttlingCodes,
-  "TransactionConflict",
-  "TransactionConflictException",
-  "TransactionInProgressException",
-]);
+const conflictCodes = ["TransactionConflict", "TransactionConflictException", "Unprocessed"];
 
 /** Why a request failed: the codes of the writes that cancelled a transaction, or an error's own name. */
 const causesOf = (error: unknown): string[] => {
@@ -125,14 +124,19 @@ const causesOf = (error: unknown): string[] => {
   return (error.CancellationReasons ?? []).map(({ Code = "None" }) => Code).filter((code) => code !== "None");
 };
 
-const isThrottled = (error: unknown): boolean => causesOf(error).some((code) => throttlingCodes.has(code));
+/** A cancelled transaction counts only when throttling or conflicts are all that cancelled it: a failed condition is final. */
+const isThrottled = (error: unknown): boolean => {
+  if (isThrottlingError(error as Parameters<typeof isThrottlingError>[0])) return true;
+  const causes = causesOf(error);
+  const isPassing = causes.every((code) => [...throttlingCodes, ...conflictCodes].includes(code));
+  return isPassing && causes.some((code) => throttlingCodes.includes(code));
+};
+
+const isConflict = (error: unknown): boolean => {
+  const causes = causesOf(error);
+  return causes.length > 0 && causes.every((code) => conflictCodes.includes(code));
+};
 
 /** A timeout, a lost connection, or a server's error. */
 const isUnanswered = (error: unknown): boolean =>
   isTransientError(error as Parameters<typeof isTransientError>[0]);
-
-/** A cancelled transaction counts only when contention is all that cancelled it: a failed condition is final. */
-const isContention = (error: unknown): boolean => {
-  const causes = causesOf(error);
-  return causes.length > 0 && causes.every((code) => contentionCodes.has(code));
-};

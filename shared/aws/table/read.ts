@@ -10,7 +10,7 @@ import { versionAttribute } from "../../contract/version.ts";
 import { chunk } from "./chunk.ts";
 import { readable, tableName, type WireRow, wire } from "./clients.ts";
 import { type Condition, Placeholders } from "./condition.ts";
-import { Unprocessed, withContentionRetry } from "./patience.ts";
+import { patiently, type Sending, Unprocessed } from "./patience.ts";
 
 /** DynamoDB's quota for one batch. */
 export const maxBatchKeys = 100;
@@ -41,15 +41,16 @@ export const readBatches = async (
   await Promise.all(
     [...chunk(keys, maxBatchKeys)].map(async (batch) => {
       let left = batch;
-      const readSome = async (): Promise<void> => {
+      const readSome = async (sending: Sending): Promise<void> => {
         const reply = await wire().send(
           new BatchGetItemCommand({ RequestItems: { [tableName()]: { Keys: left, ...fields } } }),
+          sending,
         );
         for (const row of reply.Responses?.[tableName()] ?? []) rows.push(readable(row));
         left = reply.UnprocessedKeys?.[tableName()]?.Keys ?? [];
         if (left.length > 0) throw new Unprocessed("DynamoDB left keys of a batch unprocessed");
       };
-      await withContentionRetry(readSome);
+      await patiently(readSome);
     }),
   );
   return rows;
@@ -109,7 +110,7 @@ export async function* queryReplies(
       Limit: Number.isFinite(left) ? Math.min(left, maxLimit) : undefined,
       ExclusiveStartKey: start,
     });
-    const reply = await withContentionRetry(() => wire().send(command));
+    const reply = await patiently((sending) => wire().send(command, sending));
     left -= reply.Count ?? 0;
     reply.Items = reply.Items?.map(readable);
     yield reply;

@@ -25,7 +25,7 @@ import {
   type Write,
 } from "./condition.ts";
 import type { Key } from "./keys.ts";
-import { withContentionRetry } from "./patience.ts";
+import { patiently, type Sending } from "./patience.ts";
 import { type BatchOptions, type QueryInput, queryReplies, readBatches } from "./read.ts";
 import { type FailedWrite, failedWrites, rowInError, transactItems } from "./transaction.ts";
 
@@ -46,13 +46,14 @@ export const get = async <T = Item>(
   key: Key,
   options: { consistent?: boolean } = {},
 ): Promise<T | undefined> => {
-  const { Item } = await withContentionRetry(() =>
+  const { Item } = await patiently((sending) =>
     wire().send(
       new GetItemCommand({
         TableName: tableName(),
         Key: wireKey(key),
         ConsistentRead: options.consistent ?? true,
       }),
+      sending,
     ),
   );
   return Item && fromWire<T>(readable(Item));
@@ -71,8 +72,8 @@ export const getMany = async <T = Item>(
 /** As `getMany`, but all rows as they were at the same moment, for twice the read units. The keys must differ. */
 export const getTogether = async <T = Item>(keys: readonly Key[]): Promise<(T | undefined)[]> => {
   const TransactItems = keys.map((key) => ({ Get: { TableName: tableName(), Key: wireKey(key) } }));
-  const { Responses = [] } = await withContentionRetry(() =>
-    wire().send(new TransactGetItemsCommand({ TransactItems })),
+  const { Responses = [] } = await patiently((sending) =>
+    wire().send(new TransactGetItemsCommand({ TransactItems }), sending),
   );
   return Responses.map(({ Item }) => Item && fromWire<T>(readable(Item)));
 };
@@ -114,7 +115,7 @@ export async function* scanPages(): AsyncGenerator<(Key & Item)[], void, undefin
       ConsistentRead: true,
       ExclusiveStartKey: start,
     });
-    const reply = await withContentionRetry(() => wire().send(command));
+    const reply = await patiently((sending) => wire().send(command, sending));
     yield (reply.Items ?? []).map((row) => fromWire<Key & Item>(row));
     start = reply.LastEvaluatedKey;
   } while (start !== undefined);
@@ -158,7 +159,7 @@ const hidden = (value: unknown): PropertyDescriptor => ({ value, enumerable: fal
  * recognizes its own tries.
  */
 export const put = async (item: Key & Item, condition?: Condition): Promise<void> => {
-  await writeOne(() =>
+  await writeOne((sending) =>
     documents().send(
       new PutCommand({
         TableName: tableName(),
@@ -166,13 +167,14 @@ export const put = async (item: Key & Item, condition?: Condition): Promise<void
         ...conditionFields(condition),
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       }),
+      sending,
     ),
   );
 };
 
 /** Changes one row, or creates it when there is none. Returns the changed row. Throws `ConditionFailed`. */
 export const update = async <T = Item>(key: Key, change: Change): Promise<T> => {
-  const reply = await writeOne(() =>
+  const reply = await writeOne((sending) =>
     documents().send(
       new UpdateCommand({
         TableName: tableName(),
@@ -181,6 +183,7 @@ export const update = async <T = Item>(key: Key, change: Change): Promise<T> => 
         ReturnValues: "ALL_NEW",
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       }),
+      sending,
     ),
   );
   const { [versionAttribute]: _, ...row } = reply.Attributes ?? {};
@@ -192,7 +195,7 @@ export const update = async <T = Item>(key: Key, change: Change): Promise<T> => 
  * `ConditionFailed`.
  */
 export const remove = async (key: Key, condition?: Condition): Promise<void> => {
-  await writeOne(() =>
+  await writeOne((sending) =>
     documents().send(
       new DeleteCommand({
         TableName: tableName(),
@@ -200,13 +203,14 @@ export const remove = async (key: Key, condition?: Condition): Promise<void> => 
         ...conditionFields(condition),
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       }),
+      sending,
     ),
   );
 };
 
-const writeOne = async <R>(send: () => Promise<R>): Promise<R> => {
+const writeOne = async <R>(send: (sending: Sending) => Promise<R>): Promise<R> => {
   try {
-    return await withContentionRetry(send);
+    return await patiently(send);
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) throw new ConditionFailed(rowInError(error.Item));
     throw error;
@@ -232,14 +236,14 @@ export const transact = async (writes: readonly Write[]): Promise<void> => {
   }
   const TransactItems = transactItems(writes);
   const ClientRequestToken = randomUUID();
+  const until = writes.flatMap((write) => write.until ?? []).sort()[0];
   const command = () => {
-    const now = new Date().toISOString();
-    if (writes.some(({ until }) => until !== undefined && until < now))
+    if (until !== undefined && until < new Date().toISOString())
       throw new Error("The transaction was begun too long ago: begin it anew");
     return new TransactWriteCommand({ TransactItems, ClientRequestToken });
   };
   try {
-    await withContentionRetry(() => documents().send(command()));
+    await patiently((sending) => documents().send(command(), sending), until);
   } catch (error) {
     const failed = failedWrites(error);
     if (failed.length > 0) throw refusalOf(writes, failed) ?? new TransactionRefused(failed);

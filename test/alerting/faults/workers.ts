@@ -68,7 +68,7 @@ export class Workers {
 
   /** From now on requests of workers break, until the returned function is called. */
   intercept(): () => void {
-    const restore = intercept<Request>("build", (next) => (sent) => {
+    const restore = intercept<Request>("finalizeRequest", (next) => (sent) => {
       const operation = String(sent.request.headers["x-amz-target"]);
       return this.#request(writes.test(operation) ? "write" : "read", () => next(sent), operation);
     });

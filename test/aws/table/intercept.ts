@@ -15,14 +15,14 @@ let interceptions = 0;
  * removes it.
  */
 export const intercept = <Sent extends Command | Request>(
-  step: Sent extends Command ? "initialize" : "build",
+  step: Sent extends Command ? "initialize" : "finalizeRequest",
   middleware: (next: Next<Sent>, context: Context) => Next<Sent>,
 ): (() => void) => {
   const name = `intercept-${++interceptions}`;
   const priority = step === "initialize" ? "normal" : "low";
   // The document client has the same middleware.
   const { middlewareStack } = wire();
-  middlewareStack.add(middleware as never, { name, step: step as "build", priority });
+  middlewareStack.add(middleware as never, { name, step: step as "finalizeRequest", priority });
   return () => {
     middlewareStack.remove(name);
   };

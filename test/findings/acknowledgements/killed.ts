@@ -8,7 +8,7 @@ class Killed extends Error {}
  */
 export const killedAfter = async (number: number, act: () => Promise<unknown>): Promise<number> => {
   let sent = 0;
-  const stop = intercept<Request>("build", (next) => async (request) => {
+  const stop = intercept<Request>("finalizeRequest", (next) => async (request) => {
     sent++;
     if (sent > number) throw new Killed();
     const reply = await next(request);

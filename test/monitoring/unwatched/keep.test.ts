@@ -43,7 +43,7 @@ const answer = (domain: string, aliases: Record<string, string[]>): void => {
 /** Makes this process die just before or after its n-th request about unwatched addresses; gives the undoing. */
 const dieAt = (nth: number, when: "before" | "after"): (() => void) => {
   let left = nth;
-  return intercept<Request>("build", (next) => async (sent) => {
+  return intercept<Request>("finalizeRequest", (next) => async (sent) => {
     const isIt = new TextDecoder().decode(sent.request.body).includes("UNWATCHED") && --left === 0;
     if (isIt && when === "before") throw new Error("died");
     const reply = await next(sent);
