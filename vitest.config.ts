@@ -16,7 +16,9 @@ process.once("exit", () => rmSync(temporary, { recursive: true, force: true, max
 /** These files are small but slow. */
 const slow = /\/(bench\/costs|browser\/waiting|service\/(demo|plans))\.test/;
 
-/** Without times of an earlier run, vitest starts the largest files first. Those that are small but slow would end last. */
+/**
+ * Without times of an earlier run, vitest starts the largest files first. Those that are small but slow would end last.
+ */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => (slow.test(moduleId) ? 0 : 1);

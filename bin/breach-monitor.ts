@@ -1,8 +1,8 @@
 /**
  * The infrastructure as an AWS CDK app with one stack for each stage.
  *
- * Context (`cdk deploy -c name=value`): the options of lib/options.ts, and `stage`, default "production". The stack of a stage is
- * `breach-monitor-<stage>`; an account can hold several.
+ * Context (`cdk deploy -c name=value`): the options of lib/options.ts, and `stage`, default "production". The
+ * stack of a stage is `breach-monitor-<stage>`; an account can hold several.
  *
  * It also runs without the CDK command line. The assembly then goes to CDK_OUTDIR, by default cdk.out.
  */
@@ -23,8 +23,8 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 
 const synthesize = async (): Promise<void> => {
   const names = ["stage", ...Object.keys(readOptions(() => undefined))];
-  // CDK's own values have other characters in their names. A misspelt option, or one in the form of a flag of setup, would silently remove
-  // what the right one had set up.
+  // CDK's own values have other characters in their names. A misspelt option, or one in the form of a flag of
+  // setup, would silently remove what the right one had set up.
   const flags = names.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
   const unknown = Object.keys(app.node.getAllContext()).find(
     (name) => (/^\w+$/.test(name) || flags.includes(name)) && !names.includes(name),

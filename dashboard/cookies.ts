@@ -1,4 +1,7 @@
-/** Whether the browser keeps cookies of this page. `cookieEnabled` is true in Chromium also where it blocks them: so one is tried. */
+/**
+ * Whether the browser keeps cookies of this page. `cookieEnabled` is true in Chromium also where it blocks
+ * them: so one is tried.
+ */
 export function keepsCookies(): boolean {
   try {
     // biome-ignore lint/suspicious/noDocumentCookie: not every browser has the Cookie Store API.

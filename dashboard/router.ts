@@ -36,7 +36,10 @@ export function openOver(changes: QueryValues): void {
   follow();
 }
 
-/** Goes back to what is below, so that Back then leads to where people came from. Whoever opened a link has been nowhere before. */
+/**
+ * Goes back to what is below, so that Back then leads to where people came from. Whoever opened a link has
+ * been nowhere before.
+ */
 export function leaveOver(changes: QueryValues): void {
   const isAbove = history.state === over;
   // At once: going back takes the browser a moment.

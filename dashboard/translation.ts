@@ -1,11 +1,14 @@
 /**
- * Translators of browsers put elements of their own in the place of a page's text nodes. Preact would go on changing the nodes that are
- * gone, and numbers would stay as they were. So Preact gets no text nodes to keep: a text is a property of its element, which replaces
- * whatever is there.
+ * Translators of browsers put elements of their own in the place of a page's text nodes. Preact would go on
+ * changing the nodes that are gone, and numbers would stay as they were. So Preact gets no text nodes to
+ * keep: a text is a property of its element, which replaces whatever is there.
  */
 import { type ComponentChild, createElement, Fragment, options } from "preact";
 
-/** Marks a name within a text, by the characters that Unicode has for that (UAX #9). Nobody translates it, and it has its own direction. */
+/**
+ * Marks a name within a text, by the characters that Unicode has for that (UAX #9). Nobody translates it, and
+ * it has its own direction.
+ */
 export const isolated = (name: string): string => `\u2068${name}\u2069`;
 
 /** Elements for what others have named, and for what machines read. */

@@ -12,8 +12,8 @@ const period = Duration.minutes(5);
 const refusedRequests = 300;
 
 /**
- * `accessLogs` has a line of JSON for each request, with its `status` as text. Of a request that got 401 it does not know the address
- * behind a trusted proxy: the authorizer logs that one itself, in `authorizerLogs`.
+ * `accessLogs` has a line of JSON for each request, with its `status` as text. Of a request that got 401 it
+ * does not know the address behind a trusted proxy: the authorizer logs that one itself, in `authorizerLogs`.
  */
 export function addApiAlarms(
   api: SpecRestApi,

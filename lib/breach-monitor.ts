@@ -29,8 +29,8 @@ export type BreachMonitorProps = Partial<Options> & {
   /** Of `bundleFunctions`. */
   bundles: Bundles;
   /**
-   * What the names of all resources begin with: 1 to 42 letters, digits and hyphens, first a letter. No two services in an account and region
-   * may have the same. Default: the stack's name.
+   * What the names of all resources begin with: 1 to 42 letters, digits and hyphens, first a letter. No two
+   * services in an account and region may have the same. Default: the stack's name.
    */
   name?: string;
 };
@@ -39,7 +39,9 @@ export type BreachMonitorProps = Partial<Options> & {
  * The whole service. Contracts in `functions/` say what each function is, may do and needs.
  */
 export class BreachMonitor extends Construct {
-  /** What administrators need to know. `admin --stack` finds these values in outputs of the stack with the same names. */
+  /**
+   * What administrators need to know. `admin --stack` finds these values in outputs of the stack with the same names.
+   */
   readonly outputs: Readonly<Record<string, string>>;
 
   /** Throws `InvalidOption`. */
@@ -61,7 +63,8 @@ export class BreachMonitor extends Construct {
     // What the functions use
     const table =
       tableName === undefined ? createTable(this, options.tableEncryption) : findTable(this, tableName);
-    // CloudFormation cannot make an encrypted parameter. Operators make that of the HIBP key, the first function that seals the other.
+    // CloudFormation cannot make an encrypted parameter. Operators make that of the HIBP key, the first
+    // function that seals the other.
     const hibpKeyParameter = `/breach-monitor/${name}/hibp-api-key`;
     const channelKeyParameter = `/breach-monitor/${name}/channel-key`;
     const scheduleGroup = new CfnScheduleGroup(this, "ScheduleGroup", {

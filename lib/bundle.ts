@@ -34,9 +34,10 @@ export type Contents = { bytes: number; sources: Record<string, number> };
 
 /**
  * Bundles the `functions/<folder>/handler.ts` of each function into `<directory>/<folder>/index.js`, and the
- * dashboard's page into the folder of the function that serves it. Beside each bundle is a file with the licenses of the packages
- * in it, and beside all of them `contents.json`, the `Contents` by folder. The same sources give the same bytes, wherever
- * the checkout is. Throws if a handler is missing or does not build. `some`: without them all.
+ * dashboard's page into the folder of the function that serves it. Beside each bundle is a file with the
+ * licenses of the packages in it, and beside all of them `contents.json`, the `Contents` by folder. The same
+ * sources give the same bytes, wherever the checkout is. Throws if a handler is missing or does not build.
+ * `some`: without them all.
  */
 export async function bundleFunctions(directory: string, some = folders): Promise<Bundles> {
   const outdir = resolve(directory);

@@ -11,7 +11,10 @@ import { addsToWrites, grantOf, type Permission, type Resources } from "./uses.t
 export class FunctionRole extends Role {
   private readonly logs: PolicyStatement;
 
-  /** The role within `scope` with these permissions, which may also write to this log group. It is named after what it permits. */
+  /**
+   * The role within `scope` with these permissions, which may also write to this log group. It is named after
+   * what it permits.
+   */
   static of(
     scope: Construct,
     permissions: readonly Permission[],

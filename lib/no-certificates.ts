@@ -1,6 +1,7 @@
 /**
- * Replaces `@peculiar/x509` in the bundles. The library of passkeys checks with it who made an authenticator, by certificates that nobody
- * here asks for; it would be a third of the functions. A browser that sends one is refused.
+ * Replaces `@peculiar/x509` in the bundles. The library of passkeys checks with it who made an authenticator,
+ * by certificates that nobody here asks for; it would be a third of the functions. A browser that sends one
+ * is refused.
  */
 class NoCertificates {
   constructor() {

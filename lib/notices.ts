@@ -23,7 +23,9 @@ function packagesOf(sources: Iterable<string>): Package[] {
     .sort((one, other) => (`${one.name} ${one.version}` < `${other.name} ${other.version}` ? -1 : 1));
 }
 
-/** The text of a package's license, or its name where the package has no such file. Throws if it says nothing at all. */
+/**
+ * The text of a package's license, or its name where the package has no such file. Throws if it says nothing at all.
+ */
 function licenseOf({ name, license, directory }: Package): string {
   const path = join(project, directory);
   const file = readdirSync(path).find((each) => /^(licen[cs]e|copying)(\.|$)/i.test(each));

@@ -1,6 +1,6 @@
 /**
- * What whoever deploys may choose. Props of the construct and context values of the app (`-c name=value`) have the same names, and
- * `readOptions` checks both and knows the defaults.
+ * What whoever deploys may choose. Props of the construct and context values of the app (`-c name=value`)
+ * have the same names, and `readOptions` checks both and knows the defaults.
  */
 import * as z from "zod/mini";
 import { writtenAddress } from "../shared/monitoring/emails/email-schema.ts";
@@ -9,7 +9,10 @@ import { leastRequestsPerSecond } from "./throttle.ts";
 /** Says in a sentence which option is wrong. */
 export class InvalidOption extends Error {}
 
-/** `what` a value must be, as the end of a sentence. `usual`: what no value means. `isHidden`: an error does not repeat the value, which could be a secret. */
+/**
+ * `what` a value must be, as the end of a sentence. `usual`: what no value means. `isHidden`: an error does
+ * not repeat the value, which could be a secret.
+ */
 type Option<T> = { form: z.ZodMiniType; what: string; usual: T; isHidden?: true };
 
 const option = <T>(form: z.ZodMiniType<T>, what: string): Option<T | undefined> => ({
@@ -49,7 +52,9 @@ const address = option(
   "an e-mail address",
 );
 
-/** Local runs alone ask by plain http. Of Entra's issuers only those of one tenant name themselves in what they sign. */
+/**
+ * Local runs alone ask by plain http. Of Entra's issuers only those of one tenant name themselves in what they sign.
+ */
 const issuer = z.string().check(
   z.refine((value) => {
     const url = URL.parse(value);
@@ -84,8 +89,8 @@ const options = {
     'the name of a DynamoDB table, 3 to 255 letters, digits, "_", "-" and "."',
   ),
   /**
-   * `minimal`: only those that tell when the service stops working without anybody noticing, and no maximum of concurrent invocations,
-   * which makes an idle queue dearer. Default "all".
+   * `minimal`: only those that tell when the service stops working without anybody noticing, and no maximum
+   * of concurrent invocations, which makes an idle queue dearer. Default "all".
    */
   alarms: usually("all", choice(["all", "minimal"])),
   /** Whom HIBP reaches about this deployment: an e-mail address or an https url, in the user agent. */
@@ -95,25 +100,39 @@ const options = {
     "an e-mail address or an https url",
   ),
   /**
-   * How many requests a second API Gateway lets through to each endpoint of /api/v1, for all clients together; half as many to each of the
-   * dashboard's, and a quarter to the page. It answers 429 to the others. Default 9: what a flood costs grows with it, times the number of
-   * endpoints (docs/cost.md). At least so many that one key does not use them up, at most API Gateway's own limit for all APIs of an
+   * How many requests a second API Gateway lets through to each endpoint of /api/v1, for all clients
+   * together; half as many to each of the dashboard's, and a quarter to the page. It answers 429 to the
+   * others. Default 9: what a flood costs grows with it, times the number of endpoints (docs/cost.md). At
+   * least so many that one key does not use them up, at most API Gateway's own limit for all APIs of an
    * account and region.
    */
   requestsPerSecond: usually(leastRequestsPerSecond, whole(10_000, leastRequestsPerSecond)),
-  /** What the account may cost in a month, in whole US dollars, before AWS Budgets mails to `alarmEmail`. Undefined: no budget. */
+  /**
+   * What the account may cost in a month, in whole US dollars, before AWS Budgets mails to `alarmEmail`.
+   * Undefined: no budget.
+   */
   monthlyBudgetDollars: whole(1_000_000),
   /** Whether a web ACL limits the requests of each address before API Gateway counts them. Default false. */
   webAcl: flag(false),
-  /** `aws-managed`: the key is in the account, and each use of it is in CloudTrail and costs a request to KMS. Default "aws-owned". */
+  /**
+   * `aws-managed`: the key is in the account, and each use of it is in CloudTrail and costs a request to KMS.
+   * Default "aws-owned".
+   */
   tableEncryption: usually("aws-owned", choice(["aws-owned", "aws-managed"])),
-  /** Whether recipients of alerts outside the organization confirm before anything else is sent to them. Default false. */
+  /**
+   * Whether recipients of alerts outside the organization confirm before anything else is sent to them. Default false.
+   */
   confirmRecipients: flag(false),
   /** Whether roles name the partitions that functions may not write. Default true. */
   keyGuards: flag(true),
-  /** Whether replies of API Gateway itself carry `X-Request-Id`, and the exact `Retry-After` of a limit. Default true. */
+  /**
+   * Whether replies of API Gateway itself carry `X-Request-Id`, and the exact `Retry-After` of a limit. Default true.
+   */
   gatewayContextHeaders: flag(true),
-  /** The SHA-256 of the secret of a proxy in front of the API; several while one replaces another. Undefined: no proxy is trusted. */
+  /**
+   * The SHA-256 of the secret of a proxy in front of the API; several while one replaces another. Undefined:
+   * no proxy is trusted.
+   */
   trustedProxySecretSha256: {
     ...text(
       // e3b0c44298fc1c14… is the hash of an empty text: with it, whoever sends an empty header would be trusted.
@@ -159,7 +178,10 @@ const needs: readonly [option: keyof Options, needed: keyof Options][] = [
   ["oidcJoin", "oidcIssuer"],
 ];
 
-/** Reads the options with `given`: values as they are typed, or the text of a command line. Throws a sentence that names the value which is wrong. */
+/**
+ * Reads the options with `given`: values as they are typed, or the text of a command line. Throws a sentence
+ * that names the value which is wrong.
+ */
 export function readOptions(given: (name: keyof Options) => unknown): Options {
   const read = (name: keyof Options): unknown => {
     const { form, what, usual, isHidden }: Option<unknown> = options[name];

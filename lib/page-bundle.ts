@@ -11,8 +11,8 @@ const addressOf = (output: string): string => `${base}/assets/${output.split("/"
 const preload = (address: string): string => `<link rel="modulepreload" href="${address}" />`;
 
 /**
- * Gives every page all modules that stand outside `dashboard/pages/`, and so one script of them. Without it, esbuild would make a script
- * for each set of pages that uses the same modules.
+ * Gives every page all modules that stand outside `dashboard/pages/`, and so one script of them. Without it,
+ * esbuild would make a script for each set of pages that uses the same modules.
  */
 const commonScript: Plugin = {
   name: "common-script",
@@ -33,9 +33,10 @@ const commonScript: Plugin = {
 };
 
 /**
- * Writes the page's files: `index.html`, `icon.svg`, `licenses.txt` and, with a hash of their content in their names, a style sheet and
- * scripts below `assets/`. Besides `main` and what all pages have, a script is loaded when its page is opened. The same sources give the
- * same files. They are not compressed: API Gateway does that.
+ * Writes the page's files: `index.html`, `icon.svg`, `licenses.txt` and, with a hash of their content in
+ * their names, a style sheet and scripts below `assets/`. Besides `main` and what all pages have, a script is
+ * loaded when its page is opened. The same sources give the same files. They are not compressed: API Gateway
+ * does that.
  */
 export async function bundlePage(directory: string): Promise<void> {
   const { metafile } = await build({

@@ -40,7 +40,8 @@ const accessLogFormat = ({ trustedProxySecretSha256 }: Options): AccessLogFormat
       extendedRequestId: AccessLogField.contextExtendedRequestId(),
       time: AccessLogField.contextRequestTimeEpoch(),
       sourceIp: AccessLogField.contextIdentitySourceIp(),
-      // As the authorizer says; "-" if the request did not come through the proxy, or not to the authorizer, or got 401.
+      // As the authorizer says; "-" if the request did not come through the proxy, or not to the authorizer,
+      // or got 401.
       ...(trustedProxySecretSha256 !== undefined && {
         viewerAddress: AccessLogField.contextAuthorizer("viewerAddress"),
       }),
@@ -86,7 +87,8 @@ export class ServiceApi extends Construct {
     const api = new SpecRestApi(this, "RestApi", {
       restApiName: name,
       apiDefinition: ApiDefinition.fromInline(apiDefinition(name, functions, invoker.roleArn, options)),
-      // Where clients have IPv6 addresses, one of them has very many: limits by address count its network (source-address.ts).
+      // Where clients have IPv6 addresses, one of them has very many: limits by address count its network
+      // (source-address.ts).
       endpointConfiguration: { types: [EndpointType.REGIONAL], ipAddressType: IpAddressType.IPV4 },
       // The import itself asks for the type here.
       parameters: { endpointConfigurationTypes: EndpointType.REGIONAL },
@@ -103,7 +105,8 @@ export class ServiceApi extends Construct {
         accessLogFormat: accessLogFormat(options),
         throttlingRateLimit: throttles.refusal.ratePerSecond,
         throttlingBurstLimit: throttles.refusal.burst,
-        // API Gateway applies the limits of the stage to each method by itself, and so those of a method that names none.
+        // API Gateway applies the limits of the stage to each method by itself, and so those of a method that
+        // names none.
         methodOptions: Object.assign(
           methodOptions(
             pagePaths.map((path) => `${path}/GET`),
@@ -164,7 +167,8 @@ export class ServiceApi extends Construct {
     const actions = ["lambda:InvokeFunction"];
     const invoker = new Role(this, "Invoker", {
       description: "In which API Gateway invokes the authorizer and the functions of its methods",
-      // Without a condition on `aws:SourceAccount`: API Gateway does not send it when it assumes the role of an integration.
+      // Without a condition on `aws:SourceAccount`: API Gateway does not send it when it assumes the role of
+      // an integration.
       assumedBy: new ServicePrincipal("apigateway.amazonaws.com"),
       inlinePolicies: {
         Invoke: new PolicyDocument({

@@ -75,8 +75,8 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(contract.timeoutSeconds ?? 10),
       memorySize: contract.memoryMegabytes ?? 256,
-      // A header of the client can have each request traced, for more than the rest of it costs, and the authorizer runs for requests
-      // without a credential.
+      // A header of the client can have each request traced, for more than the rest of it costs, and the
+      // authorizer runs for requests without a credential.
       tracing: Tracing.DISABLED,
       loggingFormat: LoggingFormat.JSON,
       ...(contract.quiet && { systemLogLevelV2: SystemLogLevel.WARN }),

@@ -1,4 +1,6 @@
-/** How many requests a second API Gateway lets through to one method, and how many at once: for all clients together. */
+/**
+ * How many requests a second API Gateway lets through to one method, and how many at once: for all clients together.
+ */
 import { fairShare, perMinute } from "../shared/contract/limits.ts";
 
 export type Throttle = { ratePerSecond: number; burst: number };
@@ -13,8 +15,9 @@ export const throttlesOf = (requestsPerSecond: number) => {
   return {
     v1: { ratePerSecond: requestsPerSecond, burst },
     dashboard: { ratePerSecond: requestsPerSecond / 2, burst },
-    // Browsers keep the page's files, and a request for the largest costs as much as 25 that the authorizer refuses. But a first visit
-    // asks for thirty files, and after a deployment the visits of all people are first ones.
+    // Browsers keep the page's files, and a request for the largest costs as much as 25 that the authorizer
+    // refuses. But a first visit asks for thirty files, and after a deployment the visits of all people are
+    // first ones.
     page: { ratePerSecond: requestsPerSecond / 4, burst: Math.min(maximumBurst, 4 * burst) },
     // Methods that only answer 404 or 405: every path has one.
     refusal: { ratePerSecond: requestsPerSecond / 45, burst },

@@ -215,8 +215,9 @@ export function grantOf(
       return { ...writes(conditions, ["dynamodb:UpdateItem"]), also };
     }
     case "table:check:domains": {
-      // Should IAM see the keys of a whole transaction for each of its writes, "table:write" would refuse transactions that check a
-      // domain. By their attributes these are told apart from transactions that verify one.
+      // Should IAM see the keys of a whole transaction for each of its writes, "table:write" would refuse
+      // transactions that check a domain. By their attributes these are told apart from transactions that
+      // verify one.
       if (!keyGuards) return undefined;
       const guarded = without([...permissions, "table:write:domains"], guardedPartitions);
       const conditions = onKeys("StringNotLike", guarded);

@@ -5,7 +5,10 @@ import type { Throttle } from "./throttle.ts";
 
 const windowSeconds = 300;
 
-/** How many requests an address may make within the window: less than an endpoint lets through, so that no address alone shuts signing in. */
+/**
+ * How many requests an address may make within the window: less than an endpoint lets through, so that no
+ * address alone shuts signing in.
+ */
 export const webAclLimit = ({ ratePerSecond }: Throttle): number =>
   Math.floor(0.9 * windowSeconds * ratePerSecond);
 

@@ -11,7 +11,10 @@ import { ServiceFunction, type ServiceFunctionProps } from "./service-function.t
 
 type WorkerProps<Worker> = Pick<ServiceFunctionProps, "name" | "code" | "resources"> & { worker: Worker };
 
-/** A function that a queue feeds. A failed message is a failed invocation, and the worker deletes the others of its batch. */
+/**
+ * A function that a queue feeds. A failed message is a failed invocation, and the worker deletes the others
+ * of its batch.
+ */
 export class QueueWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: WorkerProps<QueueWorker>) {
     const uses = [...worker.uses, `receive:${worker.queue}` as const];
@@ -85,8 +88,8 @@ export class OnDemandWorkerFunction extends ServiceFunction {
 }
 
 /**
- * The role with which EventBridge Scheduler invokes one function, for the schedules of one group only, and leaves what it cannot
- * hand over.
+ * The role with which EventBridge Scheduler invokes one function, for the schedules of one group only, and
+ * leaves what it cannot hand over.
  */
 function createScheduleRole(
   scope: Construct,

@@ -1,4 +1,7 @@
-/** What the embedded HIBP server knows for the demo organization: the built-in breaches, and one of this week that many people are in. */
+/**
+ * What the embedded HIBP server knows for the demo organization: the built-in breaches, and one of this week
+ * that many people are in.
+ */
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** What the demo organization shows: two channels, invented addresses, two scans and their findings, made through the API. */
+/**
+ * What the demo organization shows: two channels, invented addresses, two scans and their findings, made
+ * through the API.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -23,8 +26,8 @@ const channelsOf = (brokenUrl: string) => [
 const scanWithinMilliseconds = 30_000;
 
 /**
- * Adds the channels and imports the addresses, scans them in two scans and acknowledges two findings. Throws when the API refuses
- * a request, or a scan does not end in time.
+ * Adds the channels and imports the addresses, scans them in two scans and acknowledges two findings. Throws
+ * when the API refuses a request, or a scan does not end in time.
  */
 export const fillDemo = async (
   key: string,

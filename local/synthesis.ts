@@ -16,8 +16,9 @@ export const synthesize = async (
   rmSync(directory, { recursive: true, force: true });
   // The account and region of a person's AWS profile must not get into a local template.
   const { CDK_DEFAULT_ACCOUNT: _account, CDK_DEFAULT_REGION: _region, ...environment } = process.env;
-  // CDK_OUTDIR and CDK_CONTEXT_JSON are the variables with which the CDK's command line starts an app. CDK_VALIDATION leaves out
-  // its check against CloudFormation's rules, which takes most of the time; `npm run synth` and deployments make it.
+  // CDK_OUTDIR and CDK_CONTEXT_JSON are the variables with which the CDK's command line starts an app.
+  // CDK_VALIDATION leaves out its check against CloudFormation's rules, which takes most of the time;
+  // `npm run synth` and deployments make it.
   const app = spawn(process.execPath, [join(projectDirectory, "bin", "breach-monitor.ts")], {
     cwd: projectDirectory,
     env: {

@@ -1,6 +1,9 @@
 import fc from "fast-check";
 
-/** For `fc.string`. fast-check's own units for all of Unicode take more than a second of a processor to set up, in each process. */
+/**
+ * For `fc.string`. fast-check's own units for all of Unicode take more than a second of a processor to set
+ * up, in each process.
+ */
 export const anyCharacter = fc
   .oneof(
     fc.integer({ min: 0, max: 0x7f }),

@@ -4,7 +4,10 @@
  */
 export class CommandError extends Error {}
 
-/** What an error of `parseArgs` says first, without a period. It has no codes, and its further sentences give advice that does not apply here. */
+/**
+ * What an error of `parseArgs` says first, without a period. It has no codes, and its further sentences give
+ * advice that does not apply here.
+ */
 export const wrongUsage = (error: unknown): string => {
   const { message } = error as Error;
   const [, ambiguous] = /^Option '(--[\w-]+).*' argument is ambiguous/.exec(message) ?? [];

@@ -31,7 +31,10 @@ export const expectUrl = (flag: string, value: string | undefined): void => {
     throw new CommandError(`--${flag} must be a url, such as https://example.com/hook.`);
 };
 
-/** The absolute path of a file. A relative one starts at the caller's directory (INIT_CWD): npm runs commands in the project's. */
+/**
+ * The absolute path of a file. A relative one starts at the caller's directory (INIT_CWD): npm runs commands
+ * in the project's.
+ */
 export const parsePath = (flag: string, path: string | undefined): string => {
   if (path === undefined || path === "") throw new CommandError(`--${flag} must name a file.`);
   return resolve(process.env.INIT_CWD ?? process.cwd(), path);
@@ -59,7 +62,10 @@ export const findOrganization = async (flags: Flags): Promise<organizations.Orga
   return organization;
 };
 
-/** The organization that `--org` names, unless its subscription has lapsed: what is done by hand would have no effect until it is paid. */
+/**
+ * The organization that `--org` names, unless its subscription has lapsed: what is done by hand would have no
+ * effect until it is paid.
+ */
 export const findServed = async (flags: Flags): Promise<organizations.Organization> => {
   const organization = await findOrganization(flags);
   const refusal = billingRefusal(organization.billing, new Date());

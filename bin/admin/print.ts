@@ -34,7 +34,10 @@ const table = (rows: readonly Record<string, unknown>[]): string => {
     .join("");
 };
 
-/** These fields of a row in the order to show, as the table gives attributes in none; null where the row has no such field. */
+/**
+ * These fields of a row in the order to show, as the table gives attributes in none; null where the row has
+ * no such field.
+ */
 export const pick = <Row extends object>(row: Row, ...names: (keyof Row)[]): Record<string, unknown> =>
   Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
 

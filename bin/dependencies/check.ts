@@ -1,6 +1,6 @@
 /**
- * Checks what is installed: licenses, and known vulnerabilities as far as the registry tells them. Exit status 1 when something is
- * wrong. SECURITY.md says what a team has to check elsewhere.
+ * Checks what is installed: licenses, and known vulnerabilities as far as the registry tells them. Exit
+ * status 1 when something is wrong. SECURITY.md says what a team has to check elsewhere.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -35,7 +35,10 @@ const chosen = ["MIT OR Apache-2.0", "(MIT OR Apache-2.0)", "(MIT OR GPL-3.0-or-
 /** Licenses of tools that are used and not handed on. The Unlicense gives up all rights, as CC0 does. */
 const ofTools = ["MPL-2.0", "Python-2.0", "CC-BY-4.0", "CC0-1.0", "Unlicense"];
 
-/** The project itself, and packages whose package.json names no license in the form of today; their license files say MIT. */
+/**
+ * The project itself, and packages whose package.json names no license in the form of today; their license
+ * files say MIT.
+ */
 const readByHand = ["#breach-monitor", "#busboy", "#streamsearch"];
 
 type Installed = { name: string; version: string; license?: unknown };

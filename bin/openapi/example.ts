@@ -26,7 +26,10 @@ const alternativesIn = ({ anyOf, oneOf }: Json): Json[] => (anyOf ?? oneOf ?? []
 const isOfType = (type: string, schema: Json): boolean =>
   [schema, ...alternativesIn(schema)].some((each) => [each.type].flat().includes(type));
 
-/** `path`: the names that lead to the schema. `whole`: the schema whose alternative it is. A text without an example is null, if it may be. */
+/**
+ * `path`: the names that lead to the schema. `whole`: the schema whose alternative it is. A text without an
+ * example is null, if it may be.
+ */
 const exampleOf = (schema: Json, path: readonly string[], schemas: Schemas, whole = schema): unknown => {
   if (Array.isArray(schema.examples)) return schema.examples[0];
   if ("const" in schema) return schema.const;

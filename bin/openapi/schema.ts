@@ -6,7 +6,8 @@ export type Json = { [name: string]: unknown };
 
 export const options: CreateDocumentOptions = {
   override: ({ zodSchema, jsonSchema }) => {
-    // Clients must not reject replies that have more fields one day. A strict object refuses further fields of a request.
+    // Clients must not reject replies that have more fields one day. A strict object refuses further fields
+    // of a request.
     if (!isStrict(zodSchema)) delete jsonSchema.additionalProperties;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) jsonSchema.format = "int64";
     // Zod leaves out those of what it transforms. Contracts have them as clients write them.

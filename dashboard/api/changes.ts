@@ -1,6 +1,6 @@
 /**
- * Sends the fields in which a form differs from what it showed at first, if there are any: somebody else may have changed the others
- * meanwhile.
+ * Sends the fields in which a form differs from what it showed at first, if there are any: somebody else may
+ * have changed the others meanwhile.
  */
 export async function sendChanges<Fields extends object>(
   shown: Partial<Fields>,

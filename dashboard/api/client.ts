@@ -25,7 +25,8 @@ const maximumRepeats = 2;
 const idempotentMethods = ["GET", "PUT", "DELETE"];
 
 /**
- * Asks the service. Waits as long as it asks to (429; 503 if the request may be repeated), and until people have signed in again (401).
+ * Asks the service. Waits as long as it asks to (429; 503 if the request may be repeated), and until people
+ * have signed in again (401).
  * @throws Failure
  */
 export async function call<Name extends RouteName>(

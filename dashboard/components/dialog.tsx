@@ -72,7 +72,9 @@ export type Ends = { onClose: () => void; onDone: () => void };
 
 export type Show = (make: (ends: Ends) => VNode) => void;
 
-/** The one dialog that a page shows. `show` opens it; each closes no other than itself, so that one can open the next. */
+/**
+ * The one dialog that a page shows. `show` opens it; each closes no other than itself, so that one can open the next.
+ */
 export function useDialog(onDone: () => void = () => {}) {
   const [dialog, setDialog] = useState<VNode>();
   const show: Show = (make) => {

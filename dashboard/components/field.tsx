@@ -16,7 +16,9 @@ function problemOf(field: Control, label: string, missing: string): string {
   return `Write ${field.type === "email" ? "an e-mail address such as ada@example.com" : "a URL that begins with https://"}.`;
 }
 
-/** What is wrong with a field, as a sentence beside it: the browser's bubbles go after seconds, and speak of no field. */
+/**
+ * What is wrong with a field, as a sentence beside it: the browser's bubbles go after seconds, and speak of no field.
+ */
 function useProblem(label: string, name: string, missing = `${label} is missing.`) {
   const [problem, setProblem] = useState<string>();
   const control = useRef<Control>(null);
@@ -75,7 +77,8 @@ type TextFieldProps = Omit<JSX.IntrinsicElements["input"], "label" | "name" | "o
 
 export function TextField({ label, hint, missing, beside, onInput, ...input }: TextFieldProps) {
   const { problem, control, onInvalid, clear } = useProblem(label, input.name, missing);
-  // A button beside the field may have filled it. An effect after the frame would also clear the problem that Enter has just shown.
+  // A button beside the field may have filled it. An effect after the frame would also clear the problem that
+  // Enter has just shown.
   useLayoutEffect(clear, [input.value]);
   const attributes = {
     ...input,

@@ -27,7 +27,10 @@ type ListingProps<Value, Row> = {
   empty: ComponentChildren;
 };
 
-/** A list from the service in all its states: loading, failed, empty, and pages of rows. Without a total there are no pages. */
+/**
+ * A list from the service in all its states: loading, failed, empty, and pages of rows. Without a total there
+ * are no pages.
+ */
 export function Listing<Value extends object, Row extends Keyed>(props: ListingProps<Value, Row>) {
   const { what, data, rowsOf, columns, empty } = props;
   const { value, isLoading } = data;

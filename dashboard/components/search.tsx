@@ -24,8 +24,8 @@ type SearchProps = {
 };
 
 /**
- * A field that searches the list while people type. What is searched for is in the URL. Enter opens the only one that was found, or goes
- * to the first of several.
+ * A field that searches the list while people type. What is searched for is in the URL. Enter opens the only
+ * one that was found, or goes to the first of several.
  */
 export function Search({ hint, found }: SearchProps) {
   const id = useId();

@@ -1,6 +1,6 @@
 /**
- * Keys that act on lists. An element says by `aria-keyshortcuts` which key presses it or goes to it; the rows of the page's table
- * are the rest. Nothing happens while people type or a dialog is open.
+ * Keys that act on lists. An element says by `aria-keyshortcuts` which key presses it or goes to it; the rows
+ * of the page's table are the rest. Nothing happens while people type or a dialog is open.
  */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -78,7 +78,9 @@ function act(key: string): boolean {
   return true;
 }
 
-/** Also into what an extension has put into the page, such as the search of a password manager, which hides its fields. */
+/**
+ * Also into what an extension has put into the page, such as the search of a password manager, which hides its fields.
+ */
 const isTyping = ({ target }: KeyboardEvent): boolean =>
   target instanceof Element &&
   (target.matches("input:not([type=checkbox]), select, textarea") ||

@@ -10,8 +10,8 @@ type Message = { text: string; id: number; move: number; offer: Offer | undefine
 const message = signal<Message | undefined>(undefined);
 
 /**
- * Says that something was done: on the screen for a while, until people go to another page, and to screen readers. What it offers
- * stays for ten seconds, wherever they go.
+ * Says that something was done: on the screen for a while, until people go to another page, and to screen
+ * readers. What it offers stays for ten seconds, wherever they go.
  */
 export function say(text: string, offer?: Offer, seconds = offer === undefined ? 6 : 10): void {
   const id = (message.value?.id ?? 0) + 1;

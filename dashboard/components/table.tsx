@@ -4,14 +4,17 @@ import { Button } from "./button.tsx";
 
 export type Column<Row> = {
   name: string;
-  /** What it shows. Hundreds are drawn at once: what needs no hook is called here as a function, since each component takes time. */
+  /**
+   * What it shows. Hundreds are drawn at once: what needs no hook is called here as a function, since each
+   * component takes time.
+   */
   cell: (row: Row) => ComponentChildren;
   /** What stands in the head instead of the name. */
   head?: ComponentChildren;
   kind?: "main" | "number" | "actions" | "select";
   /**
-   * On wide screens: as wide as a word, as "11 months ago", as a name, an address, the title of a breach, or five buttons; "rest": all
-   * that the others leave.
+   * On wide screens: as wide as a word, as "11 months ago", as a name, an address, the title of a breach, or
+   * five buttons; "rest": all that the others leave.
    */
   width?: "word" | "time" | "name" | "address" | "title" | "wide" | "rest";
 };

@@ -43,8 +43,8 @@ export function useData<Value>(key: string, load: (signal: AbortSignal) => Promi
 const longestPauseSeconds = 60;
 
 /**
- * Reloads while `isOn` and the page is visible, some seconds after each answer: a slow one would never come otherwise. The pause grows
- * while answers are equal, because a delivery can wait for hours.
+ * Reloads while `isOn` and the page is visible, some seconds after each answer: a slow one would never come
+ * otherwise. The pause grows while answers are equal, because a delivery can wait for hours.
  */
 export function useRepeat(isOn: boolean, seconds: number, { value, isLoading, reload }: Data<unknown>): void {
   const isDue = isOn && !isLoading;

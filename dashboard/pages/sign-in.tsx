@@ -35,7 +35,9 @@ function takeAnswer(): string {
   return search.slice(1);
 }
 
-/** Who leads here to sign in: the provider's portal names the provider (OpenID Connect Core 1.0, 4). It does so once. */
+/**
+ * Who leads here to sign in: the provider's portal names the provider (OpenID Connect Core 1.0, 4). It does so once.
+ */
 function takeInitiator(): string {
   const { search, pathname } = location;
   const parameters = new URLSearchParams(search);

@@ -1,8 +1,8 @@
 /** Internationalized domain names as people write them. Browsers have no function that reads their ASCII form. */
 
 /**
- * A name or address in both forms if its domain has two: `ada@münchen.example (ada@xn--mnchen-3ya.example)`. Both, because letters of
- * one script look like those of another.
+ * A name or address in both forms if its domain has two: `ada@münchen.example (ada@xn--mnchen-3ya.example)`.
+ * Both, because letters of one script look like those of another.
  */
 export function inBothForms(text: string): string {
   const start = text.lastIndexOf("@") + 1;
@@ -17,7 +17,9 @@ export function inBothForms(text: string): string {
     : text;
 }
 
-/** The domain in what people paste: `acme.example` for `https://www.acme.example/contact` and for `ada@acme.example`. */
+/**
+ * The domain in what people paste: `acme.example` for `https://www.acme.example/contact` and for `ada@acme.example`.
+ */
 export const domainIn = (pasted: string): string =>
   pasted
     .trim()

@@ -1,6 +1,6 @@
 /**
- * Descriptions of breaches are HTML by somebody else. This makes plain text of it without a parser of the browser: those take
- * trusted HTML only, and this is not.
+ * Descriptions of breaches are HTML by somebody else. This makes plain text of it without a parser of the
+ * browser: those take trusted HTML only, and this is not.
  */
 
 const entities: Record<string, string> = {

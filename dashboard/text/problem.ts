@@ -1,6 +1,9 @@
 /** What the service refuses about a part of a request, in words for whoever fills in a form. */
 
-/** Such as { path: "config.url", text: "must be a URL" } for "config.url: must be a URL"; undefined for a sentence about no part. */
+/**
+ * Such as { path: "config.url", text: "must be a URL" } for "config.url: must be a URL"; undefined for a
+ * sentence about no part.
+ */
 export function partRefused(message: string): { path: string; text: string } | undefined {
   const [, path, text] = /^([\w-]+(?:\.[\w-]+)*): (.+)$/s.exec(message) ?? [];
   return path === undefined || text === undefined ? undefined : { path, text };

@@ -25,10 +25,10 @@ const decide = (event: APIGatewayRequestAuthorizerEvent): Promise<Decision> => {
 };
 
 /**
- * The REQUEST authorizer of every route. A Deny is 429 `{error}`, by the gateway response ACCESS_DENIED; an error whose message is
- * "Unauthorized" is 401
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html). No function answers either, so
- * that a flood costs little.
+ * The REQUEST authorizer of every route. A Deny is 429 `{error}`, by the gateway response ACCESS_DENIED; an
+ * error whose message is "Unauthorized" is 401
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html). No
+ * function answers either, so that a flood costs little.
  */
 export const handler = (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> =>
   withTimeOfPeople(timeoutSeconds, () => answer(event));

@@ -68,8 +68,8 @@ const cacheControl = {
 };
 
 /**
- * The reply to a request: a file, 404 for a path with the extension of a file that is not there, and the page for every other path,
- * whose router then takes it. The root of the API leads to the page.
+ * The reply to a request: a file, 404 for a path with the extension of a file that is not there, and the page
+ * for every other path, whose router then takes it. The root of the API leads to the page.
  */
 export function replyWith(files: PageFiles, event: APIGatewayProxyEvent): APIGatewayProxyResult {
   const { statusCode, headers, body } = answer(files, event);

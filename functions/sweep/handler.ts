@@ -65,7 +65,9 @@ const isSilent: Readonly<Record<string, (now: Date) => Promise<boolean>>> = {
   "sync-catalog": isSyncSilent,
 };
 
-/** Logs which other schedules do not run, for the alarm on failed runs. The sweep itself has an alarm on not running. */
+/**
+ * Logs which other schedules do not run, for the alarm on failed runs. The sweep itself has an alarm on not running.
+ */
 const watchSchedules = async ({ logger }: Invocation): Promise<void> => {
   for (const [schedule, isSilentAt] of Object.entries(isSilent)) {
     if (await isSilentAt(new Date())) logger.error(silentSchedule, { schedule });

@@ -16,8 +16,9 @@ const downloadsAtOnce = 8;
 type Artifact = { sha256: string; path: string };
 
 /**
- * What DynamoDB Local needs to run, each line as `sha256sum` prints it. Its own archive has SQLite for all platforms. For a new
- * version keep, of what Maven resolves, the archives that `-Xlog:class+load` names while the tests run.
+ * What DynamoDB Local needs to run, each line as `sha256sum` prints it. Its own archive has SQLite for all
+ * platforms. For a new version keep, of what Maven resolves, the archives that `-Xlog:class+load` names while
+ * the tests run.
  */
 const artifacts = join(import.meta.dirname, "dynamodb-local.sha256");
 

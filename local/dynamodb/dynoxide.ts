@@ -5,7 +5,10 @@ import { join } from "node:path";
 import type { EngineProgram } from "./engine.ts";
 import { spawnWatched } from "./watched-process.ts";
 
-/** Only one request at a time uses the engine's file. Further threads wait for each other: with them writes take 1.4 times as long. */
+/**
+ * Only one request at a time uses the engine's file. Further threads wait for each other: with them writes
+ * take 1.4 times as long.
+ */
 const oneThread = { TOKIO_WORKER_THREADS: "1" };
 
 export const findDynoxide = async (): Promise<EngineProgram | undefined> => {

@@ -33,8 +33,8 @@ Elsewhere install Java 17 or newer: AWS's DynamoDB Local is then fetched from Ma
 Or start Docker, which then runs the image amazon/dynamodb-local.`;
 
 /**
- * The first engine that this machine can run; the variable DYNAMODB_ENGINE (dynoxide, java or docker) demands one. Fetches
- * what is missing of DynamoDB Local. Rejects with the ways to get an engine.
+ * The first engine that this machine can run; the variable DYNAMODB_ENGINE (dynoxide, java or docker) demands
+ * one. Fetches what is missing of DynamoDB Local. Rejects with the ways to get an engine.
  */
 export const findEngine = async (): Promise<EngineProgram> => {
   const wanted = process.env.DYNAMODB_ENGINE;

@@ -11,7 +11,10 @@ import { pickIndex } from "./tables.ts";
 type Attributes = Record<string, unknown>;
 
 export type LaggingIndexes = {
-  /** Makes a write visible in the indexes once the lag has passed. A copy that fails is made again, after the same lag, up to `tries` times. */
+  /**
+   * Makes a write visible in the indexes once the lag has passed. A copy that fails is made again, after the
+   * same lag, up to `tries` times.
+   */
   noteWrite: (row: RowId, send: Send, tries?: number) => void;
   query: (body: Body, send: Send) => Promise<Answer>;
 };

@@ -19,8 +19,8 @@ export type AwsRequest = {
 };
 
 /**
- * Which partition keys and attributes IAM sees for a write of a transaction, which AWS does not document: its `own`, those of `all`
- * writes and checks of the transaction together, or `none`.
+ * Which partition keys and attributes IAM sees for a write of a transaction, which AWS does not document: its
+ * `own`, those of `all` writes and checks of the transaction together, or `none`.
  */
 export const transactionKeys = ["all", "own", "none"] as const;
 export type TransactionKeys = (typeof transactionKeys)[number];
@@ -137,7 +137,10 @@ const attributesOf = ({
   return [...new Set([...inParameters, ...inExpressions])].sort();
 };
 
-/** Placeholders and names that stand for themselves, neither of values (`:`) nor of functions, and no later parts of paths. */
+/**
+ * Placeholders and names that stand for themselves, neither of values (`:`) nor of functions, and no later
+ * parts of paths.
+ */
 const firstParts = /(?<![.\w#:[])[#A-Za-z]\w*(?!\w|\s*\()/g;
 const keywords = new Set(["SET", "REMOVE", "ADD", "DELETE", "AND", "OR", "NOT", "BETWEEN", "IN"]);
 

@@ -1,6 +1,7 @@
 /**
- * Signature Version 4, as AWS describes it ("Create a signed AWS API request" in the IAM User Guide). Written without the AWS SDK,
- * because functions sign with the SDK's code: only other code notices when a bundle breaks it.
+ * Signature Version 4, as AWS describes it ("Create a signed AWS API request" in the IAM User Guide). Written
+ * without the AWS SDK, because functions sign with the SDK's code: only other code notices when a bundle
+ * breaks it.
  */
 import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -98,7 +99,10 @@ export const signatureOf = (
   return hmac(signingKey(scope, `AWS4${secretAccessKey}`), text).toString("hex");
 };
 
-/** By secret and scope: a key is good for a day, and takes most of the hashing. An HMAC with a key object takes a sixth of the time of one with the key's bytes. */
+/**
+ * By secret and scope: a key is good for a day, and takes most of the hashing. An HMAC with a key object
+ * takes a sixth of the time of one with the key's bytes.
+ */
 const signingKeys = new Map<string, KeyObject>();
 
 const signingKey = (scope: readonly string[], secret: string): KeyObject => {

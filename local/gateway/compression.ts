@@ -5,8 +5,9 @@ import { Refused } from "./refusal.ts";
 import { type GatewayRequest, headerOf, maximumBodyBytes } from "./request.ts";
 
 /**
- * The body without its compression, and the request's headers that fit it. Another coding than gzip and deflate, and a body that is
- * not so compressed, are 415 ("Call an API method with a compressed payload" in the developer guide of API Gateway).
+ * The body without its compression, and the request's headers that fit it. Another coding than gzip and
+ * deflate, and a body that is not so compressed, are 415 ("Call an API method with a compressed payload" in
+ * the developer guide of API Gateway).
  */
 export const decompress = (
   request: GatewayRequest,

@@ -127,7 +127,9 @@ const openGate = (isBusy?: () => boolean) => {
     );
   };
   return {
-    /** Registers a request. What it gives tells that the reply has come, and resolves when the reply may be passed on. */
+    /**
+     * Registers a request. What it gives tells that the reply has come, and resolves when the reply may be passed on.
+     */
     enter: () => {
       entries++;
       unanswered++;

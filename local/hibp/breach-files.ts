@@ -1,4 +1,7 @@
-/** The files that the server answers from: `catalog.json`, `accounts.json` and, if it is there, `stealer-logs.json` of a directory. */
+/**
+ * The files that the server answers from: `catalog.json`, `accounts.json` and, if it is there,
+ * `stealer-logs.json` of a directory.
+ */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 

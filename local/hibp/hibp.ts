@@ -1,6 +1,6 @@
 /**
- * A server with what this service asks of Have I Been Pwned's API v3, which stands for it in local runs. Endpoints that it only
- * tries (`admin upstream test`) know nothing.
+ * A server with what this service asks of Have I Been Pwned's API v3, which stands for it in local runs.
+ * Endpoints that it only tries (`admin upstream test`) know nothing.
  */
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
@@ -20,9 +20,10 @@ const demoDomain = "demo.example";
 const rateWindowMilliseconds = 60_000;
 
 /**
- * Serves the API from `catalog.json` (an array of breach objects), `accounts.json` (`{"address":
- * ["BreachName"]}`) and optionally `stealer-logs.json` (`{"address": ["website.example"]}`) of a directory, or of the built-in
- * invented breaches. The files are read afresh when they change. Rejects when they cannot be read at the start.
+ * Serves the API from `catalog.json` (an array of breach objects), `accounts.json`
+ * (`{"address": ["BreachName"]}`) and optionally `stealer-logs.json` (`{"address": ["website.example"]}`) of
+ * a directory, or of the built-in invented breaches. The files are read afresh when they change. Rejects when
+ * they cannot be read at the start.
  */
 export const startHibp = async (settings: {
   directory: string | undefined;

@@ -25,7 +25,10 @@ type FunctionProperties = {
   Timeout?: number;
 };
 
-/** Instances of one function at most: one for each core, 2 to 4. Each takes about 100 MB, and compiles the code for itself. */
+/**
+ * Instances of one function at most: one for each core, 2 to 4. Each takes about 100 MB, and compiles the
+ * code for itself.
+ */
 export const maximumInstances = Math.min(4, Math.max(2, availableParallelism()));
 
 export const readFunction = (assembly: Assembly, logicalId: string): FunctionDefinition => {

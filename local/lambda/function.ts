@@ -24,7 +24,10 @@ type Instance = {
   timer: NodeJS.Timeout;
 };
 
-/** AWS keeps an instance for minutes too. Each takes 35 to 60 MB, up to 200 after much work, and many functions have one. */
+/**
+ * AWS keeps an instance for minutes too. Each takes 35 to 60 MB, up to 200 after much work, and many
+ * functions have one.
+ */
 export const idleSeconds = 120;
 
 /** Lambda's limit; it then tries again within the function's timeout. Here the two times add up. */

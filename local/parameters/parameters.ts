@@ -6,8 +6,8 @@ type Parameter = { type: string; value: string; version: number };
 
 /**
  * Parameter Store's GetParameter, PutParameter and DeleteParameter on a free loopback port. With a directory
- * the parameters are kept there, readable to their owner alone; each is on disk before its reply. `given`: encrypted parameters that
- * this run has, by name; they are not kept.
+ * the parameters are kept there, readable to their owner alone; each is on disk before its reply. `given`:
+ * encrypted parameters that this run has, by name; they are not kept.
  */
 export const startParameters = async (settings: {
   assembly: Pick<Assembly, "region" | "accountId">;

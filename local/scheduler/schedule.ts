@@ -22,7 +22,9 @@ export type Schedule = {
 const minute = 60_000;
 const unitMilliseconds: Record<string, number> = { minute, hour: 60 * minute, day: 24 * 60 * minute };
 
-/** The time between two occurrences. Throws for an expression, a time zone or a target that a local run does not know. */
+/**
+ * The time between two occurrences. Throws for an expression, a time zone or a target that a local run does not know.
+ */
 export const intervalOf = ({
   ScheduleExpression,
   Target,

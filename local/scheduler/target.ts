@@ -22,8 +22,8 @@ const functionRetryDelaysMilliseconds = [60_000, 120_000];
 const usualEvent = { source: "aws.scheduler", "detail-type": "Scheduled Event" };
 
 /**
- * Invokes a schedule's function, if the schedule's role allows that. Lambda, not Scheduler, retries a function that fails, as
- * often as its settings say. What cannot be done is reported.
+ * Invokes a schedule's function, if the schedule's role allows that. Lambda, not Scheduler, retries a
+ * function that fails, as often as its settings say. What cannot be done is reported.
  */
 export const reachTarget = async (
   { assembly, lambda, speed, report, closing }: TargetOptions,

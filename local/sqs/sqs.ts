@@ -8,8 +8,9 @@ export type Sqs = { endpoint: string; close(): Promise<void> };
 
 /**
  * Runs the template's queues and event source mappings on a free loopback port. Delays pass `speed` times
- * faster, also those that a worker sets with ChangeMessageVisibility; visibility timeouts of queues do not. Messages live in memory and do not survive a restart: to the product a
- * message only wakes a worker, and its own sweeps send it again.
+ * faster, also those that a worker sets with ChangeMessageVisibility; visibility timeouts of queues do not.
+ * Messages live in memory and do not survive a restart: to the product a message only wakes a worker, and its
+ * own sweeps send it again.
  */
 export const startSqs = async (settings: {
   assembly: Assembly;

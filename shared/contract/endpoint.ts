@@ -74,16 +74,22 @@ export type Endpoint = {
   body?: z.ZodMiniObject | z.ZodMiniDiscriminatedUnion;
   /** A file in a multipart/form-data body, instead of `body`. Read when the handler calls `file()`. */
   upload?: Upload;
-  /** HTTP status of success. Default: 200. 303: the reply's `location` is the url of the page that the browser goes on to. */
+  /**
+   * HTTP status of success. Default: 200. 303: the reply's `location` is the url of the page that the browser
+   * goes on to.
+   */
   status: 200 | 201 | 202 | 303;
   /**
-   * JSON body of success. Default: `{success: true}`, which a handler that gives nothing answers with. Every reply is parsed by this schema,
-   * so that undeclared fields cannot leak.
+   * JSON body of success. Default: `{success: true}`, which a handler that gives nothing answers with. Every
+   * reply is parsed by this schema, so that undeclared fields cannot leak.
    */
   reply: z.ZodMiniObject;
   /** Another form of success, which the handler chooses by returning `new Instead(body)` (api/serve.ts). */
   instead?: { status: 200 | 202; when: string; reply: z.ZodMiniObject };
-  /** What refuses fields that no person has typed, such as what a link or a device holds. Others: `invalidInput`, which names the field. */
+  /**
+   * What refuses fields that no person has typed, such as what a link or a device holds. Others:
+   * `invalidInput`, which names the field.
+   */
   malformed?: Readonly<Record<string, RefusalName>>;
   /** Refusals besides those of every endpoint (input, authentication, limits, billing). Default: none. */
   refusals: readonly RefusalName[];

@@ -260,8 +260,8 @@ export class Refusal extends Error {
   readonly details: Record<string, unknown>;
 
   /**
-   * `error` replaces the sentence of `refusals`; `details` are further fields of the reply. Clients see both, and the log has `cause`,
-   * so that none may hold a secret.
+   * `error` replaces the sentence of `refusals`; `details` are further fields of the reply. Clients see both,
+   * and the log has `cause`, so that none may hold a secret.
    */
   constructor(
     refusal: RefusalName,

@@ -14,8 +14,8 @@ export const fairShare = 5;
 export const signInLinksPerHour = 5;
 
 /**
- * In a UTC day: passkeys that a user may add, and alert channels that an organization may add or send elsewhere. The user, or the admins,
- * are told of each by e-mail.
+ * In a UTC day: passkeys that a user may add, and alert channels that an organization may add or send
+ * elsewhere. The user, or the admins, are told of each by e-mail.
  */
 export const perDay = { passkeys: 20, channels: 100 } as const;
 

@@ -31,9 +31,9 @@ const joiners = "[\\u200c\\u200d]";
 const variations = "[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]";
 
 /**
- * Characters that nobody sees: what Unicode says is ignored or of format, separators of lines and paragraphs, and an empty pattern of
- * Braille. Joiners stay within Persian, Indic scripts and emoji, which are written with them, and selectors of variations behind emoji and
- * Chinese characters.
+ * Characters that nobody sees: what Unicode says is ignored or of format, separators of lines and paragraphs,
+ * and an empty pattern of Braille. Joiners stay within Persian, Indic scripts and emoji, which are written
+ * with them, and selectors of variations behind emoji and Chinese characters.
  */
 export const unseen = new RegExp(
   [
@@ -47,7 +47,9 @@ export const unseen = new RegExp(
 
 const fullStop = "[.\\uff0e\\u3002\\uff61]";
 
-/** What programs make a link of. The name of a domain alone stays, because companies are called so (aws/mail/quoted.ts). */
+/**
+ * What programs make a link of. The name of a domain alone stays, because companies are called so (aws/mail/quoted.ts).
+ */
 const link = new RegExp(
   [
     "[a-z\\d+.-]://",
@@ -65,7 +67,10 @@ const hasNoLink = z.refine<string>((name) => !link.test(name), "must not contain
 /** The name of an organization, a person, a team, a channel or an API key. */
 export const nameOf = (maximum: number) => nonBlank(maximum).check(isSeen, hasNoLink);
 
-/** The name of an owner, or an empty text. Directories and files bring it, so that it may hold a link (aws/mail/quoted.ts). */
+/**
+ * The name of an owner, or an empty text. Directories and files bring it, so that it may hold a link
+ * (aws/mail/quoted.ts).
+ */
 export const ownersName = (maximum: number) => text(maximum).check(z.trim(), isSeen);
 
 /** A text of a reply, and what it looks like in the OpenAPI document. */

@@ -1,7 +1,8 @@
 /**
- * Versions of what is stored and sent. Every row, every message and every input of a schedule carries the number of its form as `v`.
- * Releases may add attributes that older ones ignore. A form that older ones would misread takes the next number, of one sequence for all
- * kinds (docs/decisions/0037-versions-of-what-is-stored.md).
+ * Versions of what is stored and sent. Every row, every message and every input of a schedule carries the
+ * number of its form as `v`. Releases may add attributes that older ones ignore. A form that older ones would
+ * misread takes the next number, of one sequence for all kinds
+ * (docs/decisions/0037-versions-of-what-is-stored.md).
  */
 
 /** The name of the attribute, in rows and in JSON. */

@@ -1,7 +1,9 @@
 /**
- * Counts of an organization that no list keeps: findings by month and state and by breach, state and severity, breached e-mails, and deliveries
- * that were given up, by channel. A transaction that changes what is counted adds the difference to one of a few rows, and the sum of all rows is the count. So counts are
- * exact, simultaneous transactions rarely meet in a row, and reading costs the same with any number of findings.
+ * Counts of an organization that no list keeps: findings by month and state and by breach, state and
+ * severity, breached e-mails, and deliveries that were given up, by channel. A transaction that changes what
+ * is counted adds the difference to one of a few rows, and the sum of all rows is the count. So counts are
+ * exact, simultaneous transactions rarely meet in a row, and reading costs the same with any number of
+ * findings.
  */
 
 import type { Write } from "../aws/table/condition.ts";
@@ -48,8 +50,8 @@ export type Counts = {
 };
 
 /**
- * Among how many rows the counts are divided, so that the workers of a scan, which mostly write to different blocks of findings,
- * seldom wait for each other.
+ * Among how many rows the counts are divided, so that the workers of a scan, which mostly write to different
+ * blocks of findings, seldom wait for each other.
  */
 const rowCount = 8;
 
@@ -64,8 +66,8 @@ const breachesPerRow = 16;
 const rowOfBreach = (breachId: number): string => `BREACH#${padded(Math.floor(breachId / breachesPerRow))}`;
 
 /**
- * Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12-0-3` and `12-1-3` those of breach 12
- * with the severity 3.
+ * Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12-0-3`
+ * and `12-1-3` those of breach 12 with the severity 3.
  */
 const monthAttribute = (firstDetectedAt: string, { acknowledged }: CountedState): string =>
   `${firstDetectedAt.slice(0, 7)}-${acknowledged ? 1 : 0}`;
@@ -98,8 +100,9 @@ export const differencesOf = (changes: Changes): Map<string, number> => {
 };
 
 /**
- * The writes that count changes, for the transaction that makes them; none when no count moves. What is new is counted besides (news.ts). `writes` counts the writes to the
- * row, so that an audit sees that nothing moved while it read.
+ * The writes that count changes, for the transaction that makes them; none when no count moves. What is new
+ * is counted besides (news.ts). `writes` counts the writes to the row, so that an audit sees that nothing
+ * moved while it read.
  */
 export const writes = (org: number, changes: Changes): Write[] => {
   const { findings: [first] = [], notDelivered } = changes;
@@ -108,8 +111,8 @@ export const writes = (org: number, changes: Changes): Write[] => {
 };
 
 /**
- * The same for one finding that is acknowledged by itself, in a row of few breaches: the other rows count all breaches, and a write
- * costs by the size of its row.
+ * The same for one finding that is acknowledged by itself, in a row of few breaches: the other rows count all
+ * breaches, and a write costs by the size of its row.
  */
 export const writesOfOne = (org: number, change: CountedChange): Write[] =>
   additions(org, rowOfBreach(change.breachId), { findings: [change] });
@@ -135,7 +138,10 @@ export const readSums = async (org: number, options: ReadOptions = {}): Promise<
   return sums;
 };
 
-/** All counts. A read unit for each 4 KB: about 18 bytes a breach in each of eight rows, and 1 KB for each row of few breaches. */
+/**
+ * All counts. A read unit for each 4 KB: about 18 bytes a breach in each of eight rows, and 1 KB for each row
+ * of few breaches.
+ */
 export const read = async (org: number, options: ReadOptions = {}): Promise<Counts> =>
   countsOf(await readSums(org, options));
 

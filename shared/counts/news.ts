@@ -1,6 +1,7 @@
 /**
- * What was detected in the last days: findings by breach, and people, by the UTC day of detection. As of counts, transactions add
- * differences to rows whose sum counts. A row of a day expires when nobody asks for the day any more.
+ * What was detected in the last days: findings by breach, and people, by the UTC day of detection. As of
+ * counts, transactions add differences to rows whose sum counts. A row of a day expires when nobody asks for
+ * the day any more.
  */
 import type { Write } from "../aws/table/condition.ts";
 import { keys, timeToLive } from "../aws/table/keys.ts";
@@ -93,8 +94,8 @@ export const readSums = async (org: number, from: string): Promise<Map<string, R
 export type News = { since: string; findings: number; people: number; byBreach: Map<number, number> };
 
 /**
- * What was detected since the beginning of the day a week ago (UTC) and is still there. People are counted when they are found, and
- * never taken off, so there can be no more of them than findings.
+ * What was detected since the beginning of the day a week ago (UTC) and is still there. People are counted
+ * when they are found, and never taken off, so there can be no more of them than findings.
  */
 export const read = async (org: number, now: Date): Promise<News> => {
   const since = firstDay(now);

@@ -1,6 +1,7 @@
 /**
- * When findings of each breach were first and last detected, in a row for each breach of an organization. Scans extend these
- * dates before they write findings, so they cover every finding even if the scan's worker dies. Removing an e-mail does not change them.
+ * When findings of each breach were first and last detected, in a row for each breach of an organization.
+ * Scans extend these dates before they write findings, so they cover every finding even if the scan's worker
+ * dies. Removing an e-mail does not change them.
  */
 import { condition } from "../aws/table/condition.ts";
 import { type Key, keys } from "../aws/table/keys.ts";
@@ -43,8 +44,8 @@ const isWithin = (inner: Dates, outer: Dates | undefined): boolean =>
   outer !== undefined && outer.first <= inner.first && inner.last <= outer.last;
 
 /**
- * Makes room for findings that are about to be written. `known`: what rows are known to hold, which this adds to. Reads all rows: a
- * query reads 60 for a read unit, and a chunk of a scan mostly finds many breaches.
+ * Makes room for findings that are about to be written. `known`: what rows are known to hold, which this adds
+ * to. Reads all rows: a query reads 60 for a read unit, and a chunk of a scan mostly finds many breaches.
  */
 export const widen = async (
   org: number,

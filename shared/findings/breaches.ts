@@ -36,8 +36,8 @@ const orders: Record<FoundBreachOrder, Order> = {
 };
 
 /**
- * Takes two trips to the table, and one more with `q`, whatever the number of findings. Reads are eventually consistent: what was
- * found or acknowledged a moment ago can be missing.
+ * Takes two trips to the table, and one more with `q`, whatever the number of findings. Reads are eventually
+ * consistent: what was found or acknowledged a moment ago can be missing.
  */
 export const list = async (
   org: number,
@@ -78,7 +78,10 @@ export const get = async (org: number, breachId: number): Promise<FoundBreach> =
   return found;
 };
 
-/** Undefined without findings. Without dates too: these are written before findings, so the first finding came after both were read. */
+/**
+ * Undefined without findings. Without dates too: these are written before findings, so the first finding came
+ * after both were read.
+ */
 const foundIn = (
   counted: counts.Counts,
   breachId: number,
@@ -89,7 +92,9 @@ const foundIn = (
   return { ...state, breachId, level: levelIn(counted, breachId), dates };
 };
 
-/** The highest severity of a breach's findings, which differ while a change is under way. Without findings the lowest. */
+/**
+ * The highest severity of a breach's findings, which differ while a change is under way. Without findings the lowest.
+ */
 export const levelIn = ({ byLevel }: counts.Counts, breachId: number): number =>
   Math.max(levelOf("low"), ...(byLevel.get(breachId)?.keys() ?? []));
 

@@ -12,7 +12,10 @@ import type { DetailedBreach, DetailedFinding } from "./finding-schema.ts";
 import { type FindingQuery, page, type Shown } from "./page.ts";
 import { findings } from "./record.ts";
 
-/** A page of findings, as `finding.list` gives it. The e-mails, half of what a page reads, are read eventually consistent. */
+/**
+ * A page of findings, as `finding.list` gives it. The e-mails, half of what a page reads, are read eventually
+ * consistent.
+ */
 export const list = async (
   org: number,
   query: FindingQuery,

@@ -43,8 +43,8 @@ export const emailsById = async (
 type Described = { finding: Finding; row: Shown; breach: Breach };
 
 /**
- * Findings as clients see them, each with its row and breach: with the catalog's current details and the last check of their
- * e-mail. `emailsOf` reads the e-mails whose rows are needed.
+ * Findings as clients see them, each with its row and breach: with the catalog's current details and the last
+ * check of their e-mail. `emailsOf` reads the e-mails whose rows are needed.
  */
 export const described = async (
   org: number,

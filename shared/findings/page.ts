@@ -72,9 +72,10 @@ export const page = async (org: number, query: FindingQuery): Promise<Page> => {
 type Found = { rows: (FindingRecord | undefined)[]; total: number };
 
 /**
- * Newest first in either order, since all findings of a breach have its severity. Reads the index by breach, which is eventually
- * consistent: a finding that was detected or acknowledged a moment ago can be missing. Where the counts tell the total, it is exact
- * and the index is read only up to the page. Takes 14 read units for a thousand findings.
+ * Newest first in either order, since all findings of a breach have its severity. Reads the index by breach,
+ * which is eventually consistent: a finding that was detected or acknowledged a moment ago can be missing.
+ * Where the counts tell the total, it is exact and the index is read only up to the page. Takes 14 read units
+ * for a thousand findings.
  */
 const ofBreach = async (
   org: number,
@@ -106,7 +107,10 @@ const countOf = async (
   return count;
 };
 
-/** `found`: how many matching findings were read. With `counting`, how many there are, no more are read than the page needs. */
+/**
+ * `found`: how many matching findings were read. With `counting`, how many there are, no more are read than
+ * the page needs.
+ */
 const readIndex = async (
   org: number,
   breachId: number,

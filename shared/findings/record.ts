@@ -35,7 +35,8 @@ export type FindingRow = {
 };
 
 /**
- * `scanId`: the scan that first detected the finding; `domainId`: of its e-mail; `severity`: of its breach, as a level (severity.ts).
+ * `scanId`: the scan that first detected the finding; `domainId`: of its e-mail; `severity`: of its breach,
+ * as a level (severity.ts).
  */
 export type FindingGroup = {
   scanId: number | null;

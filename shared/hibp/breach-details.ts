@@ -86,7 +86,10 @@ export const details = async (
   return found;
 };
 
-/** The row of a name. `level`: of its severity; `hash`, of everything that HIBP lists about the breach, is missing until a sync has announced it. */
+/**
+ * The row of a name. `level`: of its severity; `hash`, of everything that HIBP lists about the breach, is
+ * missing until a sync has announced it.
+ */
 export type NameRow = { id: number; title: string; domain: string; level: number; hash?: string };
 
 /** By name. 25 read units for a thousand breaches, half of them where it need not be `consistent`. */
@@ -106,7 +109,9 @@ export const names = async (catalogVersion: string | undefined): Promise<Map<str
 /** The severity of a breach as a level, and whether HIBP says that it is sensitive. */
 export type Grade = { level: number; isSensitive: boolean };
 
-/** id → grade, without ids that are unknown. Strongly consistent, because findings are written with these severities. */
+/**
+ * id → grade, without ids that are unknown. Strongly consistent, because findings are written with these severities.
+ */
 export const grades = async (breachIds: Iterable<number>): Promise<Map<number, Grade>> => {
   const ids = [...new Set(breachIds)];
   const settled = await version({ consistent: true });

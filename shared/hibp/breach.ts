@@ -30,7 +30,10 @@ export type Breach = {
   isStealerLog: boolean;
   attribution: string | null;
   logoPath: string | null;
-  /** Computed from the other fields (severity.ts). Stored, so that findings get a new severity when a row changes, and not with a release. */
+  /**
+   * Computed from the other fields (severity.ts). Stored, so that findings get a new severity when a row
+   * changes, and not with a release.
+   */
   severity: Severity;
 };
 

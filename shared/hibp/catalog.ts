@@ -2,9 +2,10 @@
  * The catalog of breaches: our copy of HIBP's list. HIBP's name of a breach is permanent, and gets an integer
  * id of ours once.
  *
- * A row for each name holds the id, title, domain and severity of the breach, and a hash of everything that HIBP lists about it; a row for
- * each id holds the details (breach-details.ts). A state row holds the digest of the whole list, so that a sync without
- * news reads one row. A breach that vanishes from HIBP's list keeps its last details.
+ * A row for each name holds the id, title, domain and severity of the breach, and a hash of everything that
+ * HIBP lists about it; a row for each id holds the details (breach-details.ts). A state row holds the digest
+ * of the whole list, so that a sync without news reads one row. A breach that vanishes from HIBP's list keeps
+ * its last details.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { chunk } from "../aws/table/chunk.ts";
@@ -22,7 +23,8 @@ import { rate } from "./subscription-state.ts";
 import { withUpstream } from "./upstream.ts";
 
 /**
- * Ids of breaches, and their data classes that no severity is known of. `isBaseline` says that no earlier sync has completed.
+ * Ids of breaches, and their data classes that no severity is known of. `isBaseline` says that no earlier
+ * sync has completed.
  */
 export type News = { added: number[]; changed: number[]; unknownDataClasses: string[]; isBaseline: boolean };
 
@@ -63,9 +65,9 @@ export const takeTurn = async (latest: BreachDetails | undefined, everySeconds: 
 };
 
 /**
- * Brings the catalog up to date with HIBP's list. `latest` is added to the list where a cache between HIBP and us still gives the
- * list without it. Calls `announce` with the news, if there are any, before it records them as known: a crash can repeat an
- * announcement but never lose one.
+ * Brings the catalog up to date with HIBP's list. `latest` is added to the list where a cache between HIBP
+ * and us still gives the list without it. Calls `announce` with the news, if there are any, before it records
+ * them as known: a crash can repeat an announcement but never lose one.
  * @throws UpstreamFailure; the catalog then stays as it is.
  */
 export const sync = async (
@@ -107,8 +109,8 @@ export const sync = async (
 };
 
 /**
- * How many breaches an answer may name that are not in HIBP's list yet. More than these are surely a mistake, and the catalog would
- * keep each name for good and make findings of it.
+ * How many breaches an answer may name that are not in HIBP's list yet. More than these are surely a mistake,
+ * and the catalog would keep each name for good and make findings of it.
  */
 const maximumUnlisted = 100;
 

@@ -1,7 +1,7 @@
 /**
  * The client of Have I Been Pwned, API v3 (https://haveibeenpwned.com/API/v3), at HIBP_BASE_URL or the public
- * address. The API key is in the encrypted parameter HIBP_API_KEY_PARAMETER. Callers take a grant of the rate limiter first
- * (upstream.ts), except for `latestBreach`.
+ * address. The API key is in the encrypted parameter HIBP_API_KEY_PARAMETER. Callers take a grant of the rate
+ * limiter first (upstream.ts), except for `latestBreach`.
  *
  * Each function makes one request, or two when the key has just been rotated. It throws `UpstreamFailure`
  * when there is no trustworthy answer, so that no failure reads as "no breaches".
@@ -20,8 +20,8 @@ import { type BreachDetails, breachName, time, upstreamBreach } from "./breach.t
  * - `no_subscription`: 402, or 404 of `subscription/status`; nobody pays for the key.
  * - `forbidden`: 403; the plan lacks this endpoint or does not cover this domain.
  * - `blocked`: 403 with an HTML page; HIBP's edge does not let the service through.
- * - `bad_request`: 400, or another 4xx of `subscribeddomains` and `breacheddomain`; HIBP refuses this address or domain, or the plan
- *   lacks this endpoint.
+ * - `bad_request`: 400, or another 4xx of `subscribeddomains` and `breacheddomain`; HIBP refuses this address
+ *   or domain, or the plan lacks this endpoint.
  * - `unavailable`: 5xx, timeout, broken connection, redirect, malformed or oversized answer.
  *
  * docs/hibp.md says what the service does then.
@@ -116,7 +116,10 @@ const maximumWebsites = 50;
 
 const website = text(253);
 
-/** Local part of an address (lower case) → the first websites whose logins stealer logs have of it, for the addresses of a domain. */
+/**
+ * Local part of an address (lower case) → the first websites whose logins stealer logs have of it, for the
+ * addresses of a domain.
+ */
 export const stealerLogs = async (domain: string): Promise<Map<string, string[]>> => {
   const answer = await ask("stealerlogsbyemaildomain", encode(domain), {
     timeoutSeconds: 60,
@@ -193,9 +196,9 @@ const subscriptionForm = z.object({
 });
 
 /**
- * What the key's subscription allows. `rpm`: requests a minute; `subscribedUntil`: ISO 8601; `maxBreachedAccounts`: breached
- * addresses of the largest domain that it searches; `maxDomains`: null is without limit; `includesCustomerDomains`: null if HIBP does not
- * say.
+ * What the key's subscription allows. `rpm`: requests a minute; `subscribedUntil`: ISO 8601;
+ * `maxBreachedAccounts`: breached addresses of the largest domain that it searches; `maxDomains`: null is
+ * without limit; `includesCustomerDomains`: null if HIBP does not say.
  */
 export type SubscriptionStatus = Awaited<ReturnType<typeof subscriptionStatus>>;
 
@@ -217,7 +220,10 @@ export const subscriptionStatus = async () => {
   };
 };
 
-/** Whether an endpoint answers this key, for people who try it. A 404 of a look-up is an answer. Throws `UpstreamFailure`. */
+/**
+ * Whether an endpoint answers this key, for people who try it. A 404 of a look-up is an answer. Throws
+ * `UpstreamFailure`.
+ */
 export const probe = async (resource: Resource, argument = ""): Promise<void> => {
   await ask(resource, encode(argument), { timeoutSeconds: 60, maxBytes: 64 * megabyte });
 };

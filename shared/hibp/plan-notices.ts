@@ -11,7 +11,9 @@ const maximumLarge = 200;
 /** Days before the end of the subscription. */
 const warnings = [7, 30];
 
-/** The notices that follow from HIBP's last answers about the plan. `hasSeveral`: there is more than one organization. */
+/**
+ * The notices that follow from HIBP's last answers about the plan. `hasSeveral`: there is more than one organization.
+ */
 export const planNotices = (
   status: Partial<SubscriptionStatus>,
   listed: readonly SubscribedDomain[],

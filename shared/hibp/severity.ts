@@ -1,5 +1,6 @@
 /**
- * How bad a breach is for the people in it: a function of its flags and data classes. docs/severity.md has the table with the reasons.
+ * How bad a breach is for the people in it: a function of its flags and data classes. docs/severity.md has
+ * the table with the reasons.
  */
 
 import { type Severity, severities } from "./severity-schema.ts";
@@ -229,7 +230,10 @@ const levelOfClass = (dataClass: string): number => {
   return levelOf(topic === undefined ? "medium" : severityOfTopic[topic]);
 };
 
-/** Data classes by what they expose; those of one level stay in HIBP's order. E-mail addresses are in every breach, and come last. */
+/**
+ * Data classes by what they expose; those of one level stay in HIBP's order. E-mail addresses are in every
+ * breach, and come last.
+ */
 export const worstFirst = (dataClasses: readonly string[]): string[] => {
   const rank = (dataClass: string): number =>
     comparable(dataClass) === "email addresses" ? 0 : levelOfClass(dataClass);

@@ -4,8 +4,8 @@ import * as table from "../aws/table/table.ts";
 import type { SubscribedDomain, SubscriptionStatus, UpstreamFailureKind } from "./hibp.ts";
 
 /**
- * What operators and organizations should know of the plan (plan-notices.ts). `id`: stays while the notice means the same; `domain`: the
- * name of the domain that it is about, if it is about one.
+ * What operators and organizations should know of the plan (plan-notices.ts). `id`: stays while the notice
+ * means the same; `domain`: the name of the domain that it is about, if it is about one.
  */
 export type PlanNotice = { id: string; text: string; domain?: string };
 
@@ -39,7 +39,9 @@ export const isSyncSilent = async (now: Date): Promise<boolean> => {
   return lastAt > 0 && now.getTime() - lastAt > 1_000 * maximumAgeSeconds;
 };
 
-/** The subscription as HIBP last answered it, and whether HIBP has answered within the last hour and not failed since. */
+/**
+ * The subscription as HIBP last answered it, and whether HIBP has answered within the last hour and not failed since.
+ */
 export const state = async (
   now: Date,
 ): Promise<{
@@ -107,8 +109,8 @@ export const storedCoverage = async (domains: readonly string[]): Promise<Covera
 };
 
 /**
- * Why HIBP does not search a domain whole, so that its addresses are looked up one by one. `refused`: HIBP refused the search
- * without having listed the domains, so it is not known which of the others holds.
+ * Why HIBP does not search a domain whole, so that its addresses are looked up one by one. `refused`: HIBP
+ * refused the search without having listed the domains, so it is not known which of the others holds.
  */
 export type NoSearch = "not_verified" | "too_large" | "no_domain_search" | "refused";
 

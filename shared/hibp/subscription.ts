@@ -33,7 +33,10 @@ export type Waiting = { waitSeconds?: number };
 const coverageMaxAgeSeconds = 60;
 const defaultWaitSeconds = 60;
 
-/** What HIBP says of a key that can do nothing. Other failures of `subscription/status` say nothing about other endpoints. */
+/**
+ * What HIBP says of a key that can do nothing. Other failures of `subscription/status` say nothing about
+ * other endpoints.
+ */
 export const endsEverything: readonly (string | undefined)[] = ["unauthorized", "no_subscription"];
 
 /** Whether a failure of this kind says that the plan lacks the list of domains, provided that HIBP accepts the key. */
@@ -41,8 +44,9 @@ export const lacks = (kind: UpstreamFailureKind): boolean =>
   ["unauthorized", "no_subscription", "forbidden", "bad_request"].includes(kind);
 
 /**
- * The rate, and what HIBP says about these domains (lower case). Asks HIBP again when its answer is older than an hour, or
- * when it lacks a domain and is older than a minute. Without an answer, what was known before holds.
+ * The rate, and what HIBP says about these domains (lower case). Asks HIBP again when its answer is older
+ * than an hour, or when it lacks a domain and is older than a minute. Without an answer, what was known
+ * before holds.
  * @throws UpstreamFailure of kind `unauthorized` or `no_subscription`
  */
 export const forDomains = async (
@@ -66,9 +70,10 @@ const isOld = (row: SubscriptionRow | undefined, maxAgeSeconds: number): boolean
   Date.now() - Date.parse(row.at) > 1_000 * maxAgeSeconds;
 
 /**
- * Asks HIBP with two calls and stores what it answers; the rest stays as stored. That the plan lacks the list of domains is an
- * answer.
- * @throws UpstreamFailure, the first other one; of kind `unauthorized` or `no_subscription` only for the status
+ * Asks HIBP with two calls and stores what it answers; the rest stays as stored. That the plan lacks the list
+ * of domains is an answer.
+ * @throws UpstreamFailure, the first other one; of kind `unauthorized` or `no_subscription` only for the
+ * status
  */
 export const refresh = async (options: Waiting = {}): Promise<void> => {
   const deadline = Date.now() + (options.waitSeconds ?? defaultWaitSeconds) * 1_000;

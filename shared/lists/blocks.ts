@@ -116,7 +116,10 @@ const takeFromHead = (
   });
 };
 
-/** Makes the last drawn block the current one; `blocks` counts all, for the audit. `used`: how many ids of all drawn ones are handed out. */
+/**
+ * Makes the last drawn block the current one; `blocks` counts all, for the audit. `used`: how many ids of all
+ * drawn ones are handed out.
+ */
 const moveHead = async (
   key: ReturnType<typeof keys.listHead>,
   known: Head | undefined,

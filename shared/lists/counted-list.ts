@@ -1,6 +1,7 @@
 /**
- * Lists with exact totals, filters and offsets. What a page costs does not grow with the offset, and hardly with the length of the
- * list: a directory counts the members of each block of 1,024 ids by group key (docs/lists.md).
+ * Lists with exact totals, filters and offsets. What a page costs does not grow with the offset, and hardly
+ * with the length of the list: a directory counts the members of each block of 1,024 ids by group key
+ * (docs/lists.md).
  */
 import { chunk } from "../aws/table/chunk.ts";
 import type { Change, Condition, Item, Write } from "../aws/table/condition.ts";
@@ -21,7 +22,10 @@ export type PageInput<G, J, Name extends string> = {
   attributes?: readonly Name[] | undefined;
   /** Which groups are wanted. Default: all. */
   matches?: ((group: G) => boolean) | undefined;
-  /** Lists all members of the first of these kinds, then those of the second; others are left out. Default: newest first. */
+  /**
+   * Lists all members of the first of these kinds, then those of the second; others are left out. Default:
+   * newest first.
+   */
   order?: readonly ((group: G) => boolean)[] | undefined;
   limit: number;
   offset: number;
@@ -34,7 +38,9 @@ export type PageInput<G, J, Name extends string> = {
 /** How many blocks are read at the same time. */
 const concurrency = 8;
 
-/** How many rows of a directory `following` looks at at once. One request can read them, however many groups they count. */
+/**
+ * How many rows of a directory `following` looks at at once. One request can read them, however many groups they count.
+ */
 const maximumBlocks = 31;
 
 /** How often `following` looks for a block that is not empty: through two million ids. */
@@ -44,7 +50,8 @@ const always = ["id", "group"] as const;
 type Always = (typeof always)[number];
 
 /**
- * For example `countedList<{ domainId: number; isActive: boolean }, Email>("EMAIL", { domainId: "integer", isActive: "boolean" })`.
+ * For example
+ * `countedList<{ domainId: number; isActive: boolean }, Email>("EMAIL", { domainId: "integer", isActive: "boolean" })`.
  * The order of the fields is part of what is stored: never change it.
  */
 export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fields: FieldKinds<G>) => {
@@ -90,8 +97,9 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     },
 
     /**
-     * Members of a block by ascending ids, or `descending`: all of them, those from `fromId` to `toId` (inclusive), or the first
-     * `limit`. `where`: only those for which it holds are sent; the others cost as much.
+     * Members of a block by ascending ids, or `descending`: all of them, those from `fromId` to `toId`
+     * (inclusive), or the first `limit`. `where`: only those for which it holds are sent; the others cost as
+     * much.
      */
     members: async (org: number, block: number, options: BlockRead = {}): Promise<M[]> =>
       (await readBlock(org, kind, block, options)).map((row) => table.fromWire<M>(row)),
@@ -108,7 +116,10 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       }
     },
 
-    /** How many members of a block have one of these group keys (undefined: any) and meet a condition. Costs the units of the block. */
+    /**
+     * How many members of a block have one of these group keys (undefined: any) and meet a condition. Costs
+     * the units of the block.
+     */
     countMembers: (
       org: number,
       block: number,
@@ -117,8 +128,9 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     ): Promise<number> => countBlock(org, kind, block, groupKeys, where),
 
     /**
-     * The first members with ids above `after`, ascending, in two trips, and one more for 31 empty blocks in front of them. `next`: the
-     * block to go on with, if these are fewer than `limit` although not all blocks were read.
+     * The first members with ids above `after`, ascending, in two trips, and one more for 31 empty blocks in
+     * front of them. `next`: the block to go on with, if these are fewer than `limit` although not all blocks
+     * were read.
      */
     following: async <Name extends keyof M & string>(
       org: number,
@@ -162,10 +174,10 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     },
 
     /**
-     * A page, newest first unless `order` says otherwise, and how many members match in all. Takes two trips: the directory, then the
-     * members together with what `join` reads. A member that is moved or deleted between the two trips can be
-     * missing from the page, shift the page by one place, still be counted in the total, or be of a group
-     * that `join` was not told. Nothing else can happen.
+     * A page, newest first unless `order` says otherwise, and how many members match in all. Takes two trips:
+     * the directory, then the members together with what `join` reads. A member that is moved or deleted
+     * between the two trips can be missing from the page, shift the page by one place, still be counted in
+     * the total, or be of a group that `join` was not told. Nothing else can happen.
      */
     page: async <J = undefined, Name extends keyof M & string = keyof M & string>(
       org: number,
@@ -196,7 +208,10 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
   };
 };
 
-/** Blocks that are not empty, from that of the next id on, until they have `limit` members. `next`: the block behind them. */
+/**
+ * Blocks that are not empty, from that of the next id on, until they have `limit` members. `next`: the block
+ * behind them.
+ */
 const blocksAfter = async (
   org: number,
   kind: ListKind,

@@ -22,8 +22,8 @@ export type Block = {
 };
 
 /**
- * The places of members by group key, newest first, as they were after this many writes or later. A member's place is its id less the
- * first id of its block.
+ * The places of members by group key, newest first, as they were after this many writes or later. A member's
+ * place is its id less the first id of its block.
  */
 export type Note = { writes: number; places: Record<string, number[]> };
 

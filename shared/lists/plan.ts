@@ -33,8 +33,8 @@ export type IdsRead = OfBlock & { way: "ids"; ids: readonly number[]; count: num
 export type RangeRead = OfBlock & { way: "range"; fromId: number; toId: number; descending: boolean };
 
 /**
- * The block that the time boundary may divide. Only its members' own times tell which of them are visible. `until` (milliseconds since
- * 1970): no member is younger.
+ * The block that the time boundary may divide. Only its members' own times tell which of them are visible.
+ * `until` (milliseconds since 1970): no member is younger.
  */
 export type BoundaryRead = OfBlock & { way: "boundary"; since: string; until: number };
 
@@ -82,7 +82,9 @@ export const planPage = (directory: Directory, query: PageQuery): Plan => {
   return { total, reads, groupKeys };
 };
 
-/** A page of the members of each kind after the other, newest first in each. With `since` there can be one kind only. */
+/**
+ * A page of the members of each kind after the other, newest first in each. With `since` there can be one kind only.
+ */
 export const planPages = (
   directory: Directory,
   kinds: readonly PageQuery["matching"][],

@@ -34,8 +34,8 @@ export const readPlanned = async (
 };
 
 /**
- * The page's members among those that a note names. If fewer of them match than the directory counts, members have moved
- * since the note was written, or since the directory was read, and the block is read.
+ * The page's members among those that a note names. If fewer of them match than the directory counts, members
+ * have moved since the note was written, or since the directory was read, and the block is read.
  */
 const readNoted = async (
   org: number,
@@ -54,8 +54,8 @@ const readNoted = async (
 const groupKeyIn = (row: table.WireRow): string => row.group?.S ?? "";
 
 /**
- * Rows by id, and others. Where several requests would read the ids of a block, and every other id of their range is among them, one
- * query reads the range: a dozen rows for a read unit.
+ * Rows by id, and others. Where several requests would read the ids of a block, and every other id of their
+ * range is among them, one query reads the range: a dozen rows for a read unit.
  */
 export const readIds = async (
   org: number,
@@ -85,7 +85,9 @@ export type BlockRead = Projection & {
   where?: Condition | undefined;
 };
 
-/** Rows of a block in the order of ids: all of them, those from `fromId` to `toId` (inclusive), or the first `limit`. */
+/**
+ * Rows of a block in the order of ids: all of them, those from `fromId` to `toId` (inclusive), or the first `limit`.
+ */
 export const readBlock = (
   org: number,
   kind: ListKind,
@@ -101,7 +103,9 @@ export const readBlock = (
   });
 };
 
-/** How many members of a block have one of these group keys (undefined: any) and meet a condition. Sends none of them. */
+/**
+ * How many members of a block have one of these group keys (undefined: any) and meet a condition. Sends none of them.
+ */
 export const countBlock = async (
   org: number,
   kind: ListKind,
@@ -127,8 +131,8 @@ const readRange = async (
   const where = hasOneOf(groupKeys);
   const rows = await readBlock(org, kind, block, { fromId, toId, descending, where, project });
   const found = rows.filter(isOneOf(groupKeys)).slice(skip, skip + taken);
-  // Members of the range have moved since the directory was read, and others of the block take their places. In a full block the ids that
-  // the range left out come before the page.
+  // Members of the range have moved since the directory was read, and others of the block take their places.
+  // In a full block the ids that the range left out come before the page.
   const whole = wholeBlock(read);
   if (found.length < taken && (fromId > whole.fromId || toId < whole.toId)) {
     const leftOut = descending ? whole.toId - toId : fromId - whole.fromId;

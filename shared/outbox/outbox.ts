@@ -1,6 +1,7 @@
 /**
- * What happened that somebody may have to be told of. Whoever records it writes a row of the outbox in the same transaction. Alerting, which
- * no other room imports, turns the rows into deliveries, those of a scan in the order of their names (alerting/outbox).
+ * What happened that somebody may have to be told of. Whoever records it writes a row of the outbox in the
+ * same transaction. Alerting, which no other room imports, turns the rows into deliveries, those of a scan in
+ * the order of their names (alerting/outbox).
  */
 import { randomUUID } from "node:crypto";
 import * as queue from "../aws/queue/queue.ts";
@@ -11,7 +12,9 @@ import { lostAfterSeconds, secondsAfter } from "../contract/alert-timing.ts";
 /** An event names at most this many breaches of an address; more become further events. */
 export const breachesPerEvent = 75;
 
-/** Findings that one transaction of a scan has recorded. `sensitive`: those of their breaches that were sensitive then. */
+/**
+ * Findings that one transaction of a scan has recorded. `sensitive`: those of their breaches that were sensitive then.
+ */
 export type Found = {
   type: "found";
   scanId: number;
@@ -49,7 +52,10 @@ export type Risen = {
 /** A problem in words. `to`: the only channels that are told. Default: all that want scan errors. */
 export type Problem = { type: "problem"; error: string; scanId?: number; to?: number[] };
 
-/** The row of a scan, of which there is one of each `kind`; they are in the order of the kinds. `finding`: the first of a row. */
+/**
+ * The row of a scan, of which there is one of each `kind`; they are in the order of the kinds. `finding`: the
+ * first of a row.
+ */
 export const keyOfScan = (
   org: number,
   scanId: number,
@@ -61,8 +67,8 @@ export const keyOfScan = (
 };
 
 /**
- * The write for the transaction that records findings. The row is not due: the scan's end, which is, makes the worker look at all rows
- * before it.
+ * The write for the transaction that records findings. The row is not due: the scan's end, which is, makes
+ * the worker look at all rows before it.
  */
 export const findingsFound = (org: number, found: Omit<Found, "type">): Write => {
   const [first] = found.findingIds;

@@ -28,7 +28,10 @@ const newBreachesAlone: Flags = {
   notifyOnScanError: false,
 };
 
-/** A channel that is told of new breaches alone unless `flags` say else, with these options and the defaults of its kind. */
+/**
+ * A channel that is told of new breaches alone unless `flags` say else, with these options and the defaults
+ * of its kind.
+ */
 export const createChannel = async (
   org: number,
   options: Partial<AlertOptions> = {},

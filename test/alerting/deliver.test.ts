@@ -46,8 +46,8 @@ afterAll(() => receiver.close());
 const everyEvent = { notifyOnScanComplete: true, notifyOnScanError: true };
 
 /**
- * A delivery for a new channel of this kind. `deliver(n)` makes its attempt n, `attempt` the next one, to which the receiver responds as
- * given; it gives the row.
+ * A delivery for a new channel of this kind. `deliver(n)` makes its attempt n, `attempt` the next one, to
+ * which the receiver responds as given; it gives the row.
  */
 const deliveryFor = async (kind: "slack" | "webhook") => {
   const org = await createOrganization({});

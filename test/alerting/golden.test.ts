@@ -1,6 +1,6 @@
 /**
- * What each kind of message says, in each form. Whoever changes words looks at the files of golden/, which `npm test -- test/alerting/golden
- * -u` writes.
+ * What each kind of message says, in each form. Whoever changes words looks at the files of golden/, which
+ * `npm test -- test/alerting/golden -u` writes.
  */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -101,7 +101,7 @@ test("an organization with many channels and events does not hold up another", a
   await vi.waitUntil(() => arrivals("/calm") === 10, { timeout: 120_000 });
   const last = receiver.requests.findLastIndex(({ path }) => path === "/calm");
   const meanwhile = receiver.requests.slice(0, last).filter(({ path }) => path === "/busy").length - before;
-  // The two workers have at most a hundred messages in flight before. If each channel had a turn, the ten alerts of one channel would
-  // wait for two hundred of twenty channels.
+  // The two workers have at most a hundred messages in flight before. If each channel had a turn, the ten
+  // alerts of one channel would wait for two hundred of twenty channels.
   expect(meanwhile).toBeLessThan(150);
 });

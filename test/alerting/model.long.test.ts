@@ -1,6 +1,7 @@
 /**
- * A model of who is told what: each finding is in exactly one message of each channel, whatever dies. Random histories of scans, findings,
- * severities, changed options and removed channels; workers die between any two writes, and queues lose and repeat messages.
+ * A model of who is told what: each finding is in exactly one message of each channel, whatever dies. Random
+ * histories of scans, findings, severities, changed options and removed channels; workers die between any two
+ * writes, and queues lose and repeat messages.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
@@ -50,7 +51,10 @@ import { settings, useMailServer } from "./mail-deliveries.ts";
 
 /** The probability that a write breaks, and that a message is lost or comes twice. */
 const rates = { request: 0.04, message: 0.12 };
-/** A message comes up to so many rounds later. Look-ups come late, so that scans run longer than the first message waits. */
+/**
+ * A message comes up to so many rounds later. Look-ups come late, so that scans run longer than the first
+ * message waits.
+ */
 const latest = { plan: 1, check: 1, "look-up": 6, outbox: 1, delivery: 2 };
 /** Half of them are found by the search of a domain, and the others looked up one by one. */
 const people = 24;
@@ -249,7 +253,8 @@ describe("each finding is in one message of a channel", () => {
           if (history.scanIds.length < scansOfHistory || failedEmails !== 0) await history.scan();
           else isOver = true;
         }
-        // What gathers for a week goes out, also of a channel that has become a webhook, whose events then leave the outbox.
+        // What gathers for a week goes out, also of a channel that has become a webhook, whose events then
+        // leave the outbox.
         for (const _ of [1, 2, 3]) {
           vi.setSystemTime(Date.now() + 8 * 86_400_000);
           for (let more = 0; more < 6; more++) {

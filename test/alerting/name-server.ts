@@ -2,7 +2,9 @@ import { createSocket } from "node:dgram";
 
 export type RecordType = "A" | "AAAA" | "TXT";
 
-/** The addresses or texts of a name at this moment, "no such name" (NXDOMAIN), "failure" (SERVFAIL), or no reply at all. */
+/**
+ * The addresses or texts of a name at this moment, "no such name" (NXDOMAIN), "failure" (SERVFAIL), or no reply at all.
+ */
 export type Answer = string[] | "no such name" | "failure" | "silence";
 
 export type NameServer = {

@@ -1,4 +1,7 @@
-/** Messages to the owners of breached addresses: whom a scan tells, whom people tell by hand, and that nobody gets two, whoever dies. */
+/**
+ * Messages to the owners of breached addresses: whom a scan tells, whom people tell by hand, and that nobody
+ * gets two, whoever dies.
+ */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { entries } from "../../shared/access/activity/activity.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";

@@ -1,7 +1,9 @@
 import type { LoopbackServer } from "../../local/loopback.ts";
 import { startParameters } from "../../local/parameters/parameters.ts";
 
-/** Starts a parameter store in memory, from which this process takes the key of alert channels and the HIBP key `key-1`. */
+/**
+ * Starts a parameter store in memory, from which this process takes the key of alert channels and the HIBP key `key-1`.
+ */
 export const startParameterStore = async (): Promise<LoopbackServer> => {
   const assembly = { region: "us-east-1", accountId: "000000000000" };
   const hibpKey = "/breach-monitor/test/hibp-api-key";

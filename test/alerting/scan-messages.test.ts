@@ -1,4 +1,7 @@
-/** Which messages about new breaches a scan makes, and when. model.long.test.ts holds that each finding is in exactly one of them. */
+/**
+ * Which messages about new breaches a scan makes, and when. model.long.test.ts holds that each finding is in
+ * exactly one of them.
+ */
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { redeliver } from "../../shared/alerting/attempts/by-hand.ts";
@@ -55,8 +58,8 @@ const eventsOf = async (org: number): Promise<string[]> =>
     .toSorted();
 
 /**
- * An organization whose addresses are looked up one by one, and from now on are in a breach. Each is in a block of its own, so that a scan has a
- * message for each.
+ * An organization whose addresses are looked up one by one, and from now on are in a breach. Each is in a
+ * block of its own, so that a scan has a message for each.
  */
 const lookedUp = async (count: number, { first = false } = {}): Promise<number> => {
   const org = await createOrganization({ [single]: count }, 1);
@@ -119,7 +122,9 @@ describe("a scan that ends within two minutes makes one message", () => {
 });
 
 describe("a scan that runs for longer makes two messages", () => {
-  /** Addresses that are looked up one by one: some are found now, and the others once the first message has gone out. */
+  /**
+   * Addresses that are looked up one by one: some are found now, and the others once the first message has gone out.
+   */
   const lookUpIn = async (org: number, some: number): Promise<() => Promise<void>> => {
     await startAndPlan(org);
     const messages = await takeMessages("scan-lookups");

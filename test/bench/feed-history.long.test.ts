@@ -1,4 +1,7 @@
-/** The feed of an organization with a long history: 5,000 findings, or as many as FEED_FINDINGS says. A million takes minutes. */
+/**
+ * The feed of an organization with a long history: 5,000 findings, or as many as FEED_FINDINGS says. A
+ * million takes minutes.
+ */
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { tableOf } from "../../bench/database.ts";
 import { domainNames } from "../../bench/seed/addresses.ts";

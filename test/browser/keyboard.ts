@@ -4,7 +4,9 @@ import { isLoaded } from "./visit.ts";
 export const focused = async (page: Page): Promise<string> =>
   ((await page.locator(":focus").textContent()) ?? "").trim();
 
-/** Presses Tab until the element with this text has the focus; of several, the one with this description, or with none. */
+/**
+ * Presses Tab until the element with this text has the focus; of several, the one with this description, or with none.
+ */
 export const tabTo = async (page: Page, text: string, about?: string | null): Promise<void> => {
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press("Tab");

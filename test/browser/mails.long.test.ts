@@ -1,6 +1,6 @@
 /**
- * A first scan of 1,090 people and what comes after it, as every channel gets it, and as docs/alerts.md shows it. `npm run screenshots`
- * writes that part of the document, and takes the pictures of the mails.
+ * A first scan of 1,090 people and what comes after it, as every channel gets it, and as docs/alerts.md shows
+ * it. `npm run screenshots` writes that part of the document, and takes the pictures of the mails.
  */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -88,8 +88,8 @@ const messageIn = (mail: string): Message => {
 const toTeam = async () => (await mails()).filter(({ recipient }) => recipient === team);
 
 /**
- * Does something, and waits until it has made so many events, and at most so many messages for people, each of which has arrived.
- * `isAtOnce`: they are raised together, and arrive in any order.
+ * Does something, and waits until it has made so many events, and at most so many messages for people, each
+ * of which has arrived. `isAtOnce`: they are raised together, and arrive in any order.
  */
 const step = async (
   happened: string,
@@ -299,7 +299,9 @@ const repeated = (texts: readonly string[]): { text: string; times: number }[] =
 
 const timesOf = (times: number): string => (times === 1 ? "" : ` (${times} times)`);
 
-/** Markdown: what happened, the messages of Slack and e-mail, which are the same, and how many events the webhook got. */
+/**
+ * Markdown: what happened, the messages of Slack and e-mail, which are the same, and how many events the webhook got.
+ */
 const asTable = (subjects: readonly string[]): string => {
   const said = byStep(subjects).map((some) => repeated(some).map(({ text, times }) => text + timesOf(times)));
   const rows = steps.map(({ happened, events }, index) => {
@@ -313,7 +315,10 @@ const asTable = (subjects: readonly string[]): string => {
   ].join("\n");
 };
 
-/** What the Slack channel shows, in its order: brackets stand for a button. The line with which each post ends is left out. */
+/**
+ * What the Slack channel shows, in its order: brackets stand for a button. The line with which each post ends
+ * is left out.
+ */
 const asRead = (posts: readonly SlackMessage[]): string => {
   const shown = byStep(posts.map(linesOf)).flatMap(repeated);
   const texts = shown.map(({ text, times }) => (times === 1 ? text : `${text}\n${timesOf(times).trim()}`));

@@ -121,7 +121,10 @@ test("a page of 100 rows is drawn once, by at most 16 ms of script", async () =>
   let asked = Promise.withResolvers<Route>();
   await page.route("**/api/dashboard/findings?*", (route) => asked.resolve(route));
   const drawn: number[] = [];
-  /** Turns the page, and holds the answer of the service back. What is measured begins with the answer, and ends with its rows. */
+  /**
+   * Turns the page, and holds the answer of the service back. What is measured begins with the answer, and
+   * ends with its rows.
+   */
   const turns = Array.from({ length: 9 }, (_, index) => async () => {
     asked = Promise.withResolvers();
     const rows = page.evaluate<number>(`new Promise((resolve) => {

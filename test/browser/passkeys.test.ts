@@ -34,7 +34,10 @@ const named = (url: string): string => {
   return renamed.href;
 };
 
-/** The device answers suggestions too, as if somebody had chosen its passkey among them: tests of the button have a browser without these. */
+/**
+ * The device answers suggestions too, as if somebody had chosen its passkey among them: tests of the button
+ * have a browser without these.
+ */
 const attachAuthenticator = async (
   page: Page,
   { suggests = false }: { suggests?: boolean } = {},

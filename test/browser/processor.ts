@@ -30,9 +30,10 @@ const fixedWork = `new Promise((resolve) => setTimeout(() => {
 const quietMilliseconds = 8;
 
 /**
- * The processor time of a turn of a page in milliseconds, as it would be on the quiet machine on which the limits were set. What is measured is
- * scaled by the fixed work, which a slow machine slows down as much. A busy machine only adds time, so the smaller of two estimates counts:
- * from the quickest turn and the quickest fixed work, and the median over the turns.
+ * The processor time of a turn of a page in milliseconds, as it would be on the quiet machine on which the
+ * limits were set. What is measured is scaled by the fixed work, which a slow machine slows down as much. A
+ * busy machine only adds time, so the smaller of two estimates counts: from the quickest turn and the
+ * quickest fixed work, and the median over the turns.
  */
 export const processorTime = async (page: Page, work: Work, turns: readonly Turn[]): Promise<number> => {
   const session = await page.context().newCDPSession(page);

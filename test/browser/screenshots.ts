@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: starts the service as `npm start` does, goes from its link to the first acknowledged finding, prints
- * how long each step took, and takes the pictures of docs/dashboard.md.
+ * `npm run screenshots`: starts the service as `npm start` does, goes from its link to the first acknowledged
+ * finding, prints how long each step took, and takes the pictures of docs/dashboard.md.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, stat } from "node:fs/promises";
@@ -13,7 +13,10 @@ import { attachDevice } from "./authenticator.ts";
 const project = join(import.meta.dirname, "../..");
 const directory = join(project, "docs/screenshots");
 
-/** `follow`: a link to the page that is the picture. `unfold`: what is opened on it. `open`: the button whose dialog it is, in which `file` is chosen. */
+/**
+ * `follow`: a link to the page that is the picture. `unfold`: what is opened on it. `open`: the button whose
+ * dialog it is, in which `file` is chosen.
+ */
 type Picture = {
   name: string;
   place: string;
@@ -66,7 +69,10 @@ const note = (step: string): void => {
   clicks.push(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s  ${step}`);
 };
 
-/** Starts the local service with its demo organization; resolves to the sign-in link that it prints, at a name, where browsers have passkeys. */
+/**
+ * Starts the local service with its demo organization; resolves to the sign-in link that it prints, at a
+ * name, where browsers have passkeys.
+ */
 const startService = async (): Promise<{ service: ChildProcess; link: string }> => {
   // The page has a button for the provider, which nobody presses.
   const provider = ["--oidc-issuer", "http://127.0.0.1:9", "--oidc-client-id", "pictures"];

@@ -20,7 +20,10 @@ const visits = new Set<Visit>();
 /** The browser ends with the process, in which the tests of many files run. */
 const processes = globalThis as { browser?: Promise<Browser> };
 
-/** Pages that are open would go on asking the service, and what they log late would be another test's. So they end before it is counted. */
+/**
+ * Pages that are open would go on asking the service, and what they log late would be another test's. So they
+ * end before it is counted.
+ */
 const closeAllBut = async (kept: ReadonlySet<Visit>): Promise<string[]> => {
   const watched = [...visits];
   const closed = watched.filter((each) => !kept.has(each));
@@ -130,7 +133,10 @@ export const isLoaded = async (page: Page): Promise<void> => {
   await page.locator(".loading").waitFor({ state: "detached" });
 };
 
-/** Waits until the scripts of all pages are loaded, which happens in the background: without a network a missing one is an error. */
+/**
+ * Waits until the scripts of all pages are loaded, which happens in the background: without a network a
+ * missing one is an error.
+ */
 export const hasAllPages = async (page: Page): Promise<void> => {
   // The last of them.
   const isLoaded = `performance.getEntriesByType("resource").some(({ name }) => name.includes("/assets/person-"))`;

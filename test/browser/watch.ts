@@ -4,7 +4,11 @@ import type { BrowserContext, ConsoleMessage } from "playwright-core";
 const always = ["401 /api/dashboard/session"];
 
 export type Watch = {
-  /** Expects refusals, also those that have come already, such as "409 /api/v1/emails", or "ERR_INTERNET_DISCONNECTED /api/v1/emails"; or requests to another origin, such as "request to https://login.example". */
+  /**
+   * Expects refusals, also those that have come already, such as "409 /api/v1/emails", or
+   * "ERR_INTERNET_DISCONNECTED /api/v1/emails"; or requests to another origin, such as "request to
+   * https://login.example".
+   */
   expect: (...refusals: string[]) => void;
   /** What went wrong since the last call. */
   take: () => string[];

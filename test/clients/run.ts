@@ -1,6 +1,7 @@
 /**
- * Generates clients from openapi.json with the generators of docs/clients.md, and runs a program with each against a local
- * service. Needs npm, and Python 3 with venv and pip; both fetch packages into a folder of this run.
+ * Generates clients from openapi.json with the generators of docs/clients.md, and runs a program with each
+ * against a local service. Needs npm, and Python 3 with venv and pip; both fetch packages into a folder of
+ * this run.
  */
 import { strict as assert } from "node:assert";
 import { execFile } from "node:child_process";

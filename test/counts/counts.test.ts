@@ -19,8 +19,8 @@ const breachNames = Array.from({ length: 60 }, (_, index) => `Breach${index}`);
 const workers = useWorkers({ breached: { [domain]: {} } });
 
 /**
- * The audit compares the counts, what is new, the dates of breaches, and the worst open finding of each e-mail with the rows. A test
- * below shows that it sees a difference of each kind.
+ * The audit compares the counts, what is new, the dates of breaches, and the worst open finding of each
+ * e-mail with the rows. A test below shows that it sees a difference of each kind.
  */
 const expectExact = async (org: number): Promise<void> => {
   const { differences, unsettled } = await audit(org);

@@ -29,7 +29,8 @@ const check = ({ dashboard, added }: Wanting) => dashboard.post(`/domains/${adde
 const read = async ({ dashboard, added }: Wanting) =>
   (await dashboard.list("/domains")).find(({ id }) => id === added.id);
 
-// domain-proof.test.ts has names that are taken, and name servers that fail, proof-record.test.ts where else a record may stand.
+// domain-proof.test.ts has names that are taken, and name servers that fail, proof-record.test.ts where else
+// a record may stand.
 describe("200", () => {
   test("verifies the domain once its record is there, once in the log", async () => {
     const wanting = await want("one.check.example");

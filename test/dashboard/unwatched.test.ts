@@ -10,7 +10,10 @@ import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { signedIn } from "./signed-in.ts";
 
-/** An organization that watches `nobody@demo.example` and was scanned: twelve addresses of the built-in breaches are unwatched. */
+/**
+ * An organization that watches `nobody@demo.example` and was scanned: twelve addresses of the built-in
+ * breaches are unwatched.
+ */
 const scanned = async (flags: Record<string, string> = {}) => {
   const organization = await createOrganization(flags);
   const { id: org, api } = organization;

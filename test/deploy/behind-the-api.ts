@@ -21,8 +21,9 @@ export class BehindTheApi {
   }
 
   /**
-   * Lets queues hand out a message again 20 seconds after a function took it and ended, instead of after the minutes of the
-   * template. MiniStack ends the functions that are at work when an update replaces them, which AWS does not.
+   * Lets queues hand out a message again 20 seconds after a function took it and ended, instead of after the
+   * minutes of the template. MiniStack ends the functions that are at work when an update replaces them,
+   * which AWS does not.
    */
   async handOutAgainSoon(): Promise<void> {
     const prefix = { QueueNamePrefix: `${this.#deployment.stackName}-` };
@@ -37,7 +38,9 @@ export class BehindTheApi {
     return (await this.#dynamodb.send(command)).Item ?? {};
   }
 
-  /** The id of a channel's delivery whose first attempts have failed, so that it waits an hour for the next dispatch. */
+  /**
+   * The id of a channel's delivery whose first attempts have failed, so that it waits an hour for the next dispatch.
+   */
   async failedDelivery(org: number, channel: number): Promise<number> {
     const isIt = ({ pk, group, failedAttempts }: WireRow): boolean =>
       pk?.S?.startsWith(`ORG#${org}#DELIVERY#`) === true &&
@@ -59,7 +62,9 @@ export class BehindTheApi {
     );
   }
 
-  /** Makes the schedule of an organization's scans, which begins at a random time of the first day, come every minute. */
+  /**
+   * Makes the schedule of an organization's scans, which begins at a random time of the first day, come every minute.
+   */
   async scanEveryMinute(org: number): Promise<void> {
     const scheduler = new SchedulerClient();
     const name = { Name: `organization-${org}`, GroupName: this.#deployment.outputs.ScheduleGroupName };

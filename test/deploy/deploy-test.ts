@@ -1,7 +1,8 @@
 /**
- * The life of a deployment on MiniStack, an emulation of AWS, with the real `cdk` and the real functions: `node test/deploy/deploy-test.ts
- * <ministack executable>`. Sets up a deployment, interrupted at each step, uses what is deployed, updates it with other options while messages are in flight, goes back, destroys it, and
- * deploys it again.
+ * The life of a deployment on MiniStack, an emulation of AWS, with the real `cdk` and the real functions:
+ * `node test/deploy/deploy-test.ts <ministack executable>`. Sets up a deployment, interrupted at each step,
+ * uses what is deployed, updates it with other options while messages are in flight, goes back, destroys it,
+ * and deploys it again.
  *
  * Prints a line for each guarantee that holds, and exits with status 1 at the first one that does not.
  */
@@ -131,7 +132,8 @@ try {
   }
   await deployment.readOutputs();
   pass("setup is ended at each further step, and goes on");
-  // Operators do this after the first deployment. Meanwhile the test invokes every ten seconds what schedules invoke every one or five minutes.
+  // Operators do this after the first deployment. Meanwhile the test invokes every ten seconds what schedules
+  // invoke every one or five minutes.
   const sweeps = setInterval(() => {
     for (const name of ["sweep", "redispatch-alerts"]) deployment.invokeAsSchedule(name).catch(console.error);
   }, 10_000);

@@ -12,7 +12,10 @@ import { end, type Ministack } from "./ministack.ts";
 
 const project = join(import.meta.dirname, "..", "..");
 
-/** Environment variables of the command lines. The CDK's validation takes most of a synthesis, and `npm run synth` does it already. */
+/**
+ * Environment variables of the command lines. The CDK's validation takes most of a synthesis, and
+ * `npm run synth` does it already.
+ */
 const settings = { CDK_DISABLE_CLI_TELEMETRY: "true", CDK_VALIDATION: "false" };
 
 export type Answer = {
@@ -47,8 +50,9 @@ export class Deployment {
   }
 
   /**
-   * Runs setup, from the sources without an assembly, and gives what it printed. With `until` it ends together with what it started, a moment after it has printed that. `type`: what is typed
-   * at a terminal, each after it was asked for.
+   * Runs setup, from the sources without an assembly, and gives what it printed. With `until` it ends
+   * together with what it started, a moment after it has printed that. `type`: what is typed at a terminal,
+   * each after it was asked for.
    */
   async setup(assembly: string | undefined, { args = [], key, until, type }: SetupRun): Promise<string> {
     const command = [

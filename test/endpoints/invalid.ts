@@ -18,8 +18,9 @@ const authorizerOf = ({ access }: Endpoint) => {
 };
 
 /**
- * Asserts that an endpoint refuses input with 400 and these words, without its handler. Runs in this process: over HTTP input.test.ts
- * and order.test.ts show that this refusal reaches the client, and that such a request is not counted.
+ * Asserts that an endpoint refuses input with 400 and these words, without its handler. Runs in this process:
+ * over HTTP input.test.ts and order.test.ts show that this refusal reaches the client, and that such a
+ * request is not counted.
  */
 export const expectInvalid = (endpoint: Endpoint, input: Input, error: RegExp | string): Promise<void> =>
   expectRefused(endpoint, input, {

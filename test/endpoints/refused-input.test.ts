@@ -30,7 +30,10 @@ const many = {
   dryRun: [1],
 };
 
-/** Routes of the API, a body that is valid, and values that are refused in each of its fields: by its name, or how the error begins. */
+/**
+ * Routes of the API, a body that is valid, and values that are refused in each of its fields: by its name, or
+ * how the error begins.
+ */
 const bodies: readonly [route: string, body: object, refused: Record<string, readonly unknown[]>][] = [
   [
     "POST /emails",

@@ -80,7 +80,9 @@ const killed = async (work: () => Promise<unknown>): Promise<boolean> => {
   }
 };
 
-/** Scans whose workers are killed, start again, and come too late, while a client reads the feed of a new organization. */
+/**
+ * Scans whose workers are killed, start again, and come too late, while a client reads the feed of a new organization.
+ */
 export const readScansOfKilledWorkers = async (workers: Workers, domain: string, rounds: number) =>
   readWhileKilling(workers, await createOrganization({ [domain]: addresses }), { domain, rounds });
 
@@ -93,8 +95,8 @@ export const readWhileKilling = async (
   org: number,
   { domain, rounds, smallestPage = 1 }: { domain: string; rounds: number; smallestPage?: number },
 ) => {
-  // Until HIBP has told its rate, workers keep to the rate of the smallest plan. If one was killed then, the next would search no domain
-  // for six seconds.
+  // Until HIBP has told its rate, workers keep to the rate of the smallest plan. If one was killed then, the
+  // next would search no domain for six seconds.
   await forDomains([domain]);
   const kill = (): void => {
     if (killable.getStore() && chance(1)) throw new Error("Killed");

@@ -16,7 +16,10 @@ export type UpstreamServer = {
   stop: () => Promise<void>;
 };
 
-/** Starts an HTTP server that stands for HIBP, with answers that the test gives, and a parameter store with the key. Points the client at both. */
+/**
+ * Starts an HTTP server that stands for HIBP, with answers that the test gives, and a parameter store with
+ * the key. Points the client at both.
+ */
 export const startUpstream = async (): Promise<UpstreamServer> => {
   const parameters = await startParameterStore();
   const upstream: UpstreamServer = {

@@ -1,4 +1,6 @@
-/** What AWS's limits leave for more endpoints: of resources, of sizes of the template, of policies and of environments. */
+/**
+ * What AWS's limits leave for more endpoints: of resources, of sizes of the template, of policies and of environments.
+ */
 import { describe, expect, test, vi } from "vitest";
 import type { Route, Use } from "../../shared/contract/endpoint.ts";
 import type { Stack } from "./stacks.ts";

@@ -1,4 +1,7 @@
-/** What the template must be, by what would go wrong otherwise. That functions get what they need, tests of the running service show. */
+/**
+ * What the template must be, by what would go wrong otherwise. That functions get what they need, tests of
+ * the running service show.
+ */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { everyRoute } from "../../functions/parts.ts";
@@ -26,7 +29,10 @@ import {
 
 const production = synthesize("production");
 const proxySecretHash = "0123456789abcdef".repeat(4);
-/** Has everything that can be chosen: alarms and alerts by e-mail, a name of its own, a web ACL, a trusted proxy, an identity provider. */
+/**
+ * Has everything that can be chosen: alarms and alerts by e-mail, a name of its own, a web ACL, a trusted
+ * proxy, an identity provider.
+ */
 const staging = synthesize("staging", {
   alarmEmail: "oncall@example.com",
   senderEmail: "alerts@mail.example.com",

@@ -20,7 +20,8 @@ const title =
 
 /**
  * The project was built to requirements outside of this repository. What they say stands in the code and in
- * docs/, where a reader can follow it; the names of their files, and temporary files of one machine, would lead nowhere.
+ * docs/, where a reader can follow it; the names of their files, and temporary files of one machine, would
+ * lead nowhere.
  */
 const elsewhere = /\b(?:interface|decisions)\.md\b|["'`= ]\/tmp\//i;
 

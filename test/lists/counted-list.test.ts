@@ -563,7 +563,8 @@ describe("a filtered page of a large block", () => {
     for (const [what, offset, from] of places) {
       const leaving = shown.slice(from, from + (isAll ? 1 : 98));
       const ids = await pageWhile(org, offset, async () => {
-        // In a block of which all match, a member that is moved can be missing from the page; one that is deleted cannot.
+        // In a block of which all match, a member that is moved can be missing from the page; one that is
+        // deleted cannot.
         const leave = ({ id, group }: Known) =>
           isAll
             ? emails.delete(org, id, group)

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type Assembly, openAssembly } from "../../local/template/assembly.ts";
 
 /**
- * Writes a cloud assembly with one stack "test" of these resources to a new temporary directory. `sources`: the modules of its
- * functions, by name.
+ * Writes a cloud assembly with one stack "test" of these resources to a new temporary directory. `sources`:
+ * the modules of its functions, by name.
  */
 export const writeAssembly = (
   resources: Record<string, unknown>,

@@ -72,8 +72,8 @@ const summary = ({ differences, unsettled }: Report) => ({
 });
 
 /**
- * Asserts that an audit finds and repairs exactly these subjects. If something were still wrong afterwards, the audit of the next test would
- * find that too.
+ * Asserts that an audit finds and repairs exactly these subjects. If something were still wrong afterwards,
+ * the audit of the next test would find that too.
  */
 const expectFoundAndRepaired = async (...subjects: string[]): Promise<Report> => {
   const report = await audit(org, { repair: true });

@@ -179,7 +179,9 @@ const countsAfterEachWorker = async (
   }
 };
 
-/** How many messages of look-ups are in the queue, delayed or not: on a slow machine their delay passes within a test. */
+/**
+ * How many messages of look-ups are in the queue, delayed or not: on a slow machine their delay passes within a test.
+ */
 const queuedMessages = async (): Promise<number> => {
   const { Attributes = {} } = await new SQSClient().send(
     new GetQueueAttributesCommand({

@@ -32,7 +32,10 @@ import { reply, startUpstream, type UpstreamServer } from "../hibp/upstream-serv
 
 export { invocation, logger, takeMessages };
 
-/** What the HIBP server answers. A test may change it at any time. After each test all but `breached` and `accounts` are reset. */
+/**
+ * What the HIBP server answers. A test may change it at any time. After each test all but `breached` and
+ * `accounts` are reset.
+ */
 type Answers = {
   /** Domain → index of an address → names of the breaches that it is in. Other domains are not covered. */
   breached: Record<string, Record<number, string[]>>;
@@ -117,7 +120,10 @@ export const runChecks = async (): Promise<void> => {
   await runOutbox();
 };
 
-/** Makes the look-ups of all messages in the queue, each by a worker that has this many seconds left, and the deliveries. */
+/**
+ * Makes the look-ups of all messages in the queue, each by a worker that has this many seconds left, and the
+ * deliveries.
+ */
 export const runLookUps = async (seconds?: number): Promise<void> => {
   for (const message of await takeMessages("scan-lookups")) await lookUp(message, invocation(seconds));
   await runOutbox();
@@ -158,8 +164,8 @@ export const domainSearchCount = ({ upstream }: Workers): number =>
   upstream.requests.filter(({ path }) => path.startsWith("breacheddomain/")).length;
 
 /**
- * Creates an organization with verified domains, whose addresses are `user0`, `user1` …; returns its id. `perBlock`: how many
- * addresses share a block, so that few are several chunks of a scan.
+ * Creates an organization with verified domains, whose addresses are `user0`, `user1` …; returns its id.
+ * `perBlock`: how many addresses share a block, so that few are several chunks of a scan.
  */
 export const createOrganization = async (
   addressCounts: Readonly<Record<string, number>>,

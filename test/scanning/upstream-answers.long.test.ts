@@ -1,4 +1,7 @@
-/** The table of docs/hibp.md: what the service does and says when one endpoint of HIBP answers something else and all others work. */
+/**
+ * The table of docs/hibp.md: what the service does and says when one endpoint of HIBP answers something else
+ * and all others work.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { domainCommands } from "../../bin/admin/commands/domain.ts";
 import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";

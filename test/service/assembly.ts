@@ -8,8 +8,9 @@ import { readOptions } from "../../lib/options.ts";
 import { ServiceStack } from "../../lib/service-stack.ts";
 
 /**
- * Synthesizes the stack with other options (the values of `cdk deploy -c`), and gives the path of its assembly. The functions have the
- * bundles of the shared service, which options do not change: making them again takes most of the time.
+ * Synthesizes the stack with other options (the values of `cdk deploy -c`), and gives the path of its
+ * assembly. The functions have the bundles of the shared service, which options do not change: making them
+ * again takes most of the time.
  */
 export const synthesizeWith = (context: Readonly<Record<string, string>>): string => {
   const { TRANSACTION_KEYS: seen } = process.env;

@@ -1,4 +1,7 @@
-/** Whoever has a stolen session or a leaked key first uses up the budget of e-mails. What they do then is told all the same. */
+/**
+ * Whoever has a stolen session or a leaked key first uses up the budget of e-mails. What they do then is told
+ * all the same.
+ */
 import { beforeEach, expect, test } from "vitest";
 import { mailsTo } from "../dashboard/outbox.ts";
 import { addPasskey } from "../dashboard/passkeys.ts";

@@ -1,4 +1,7 @@
-/** Requests that are sent at the same time in order to get more than is allowed. The audit finds nothing wrong afterwards. */
+/**
+ * Requests that are sent at the same time in order to get more than is allowed. The audit finds nothing wrong
+ * afterwards.
+ */
 import { expect, inject, test } from "vitest";
 import { audit } from "../../shared/operations/audit/audit.ts";
 import { signedIn } from "../dashboard/signed-in.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Writes data for the embedded HIBP server, and gives the value of the local service's option `--breaches`. `accounts`: address to names
- * of breaches, `stealerLogs`: to domains.
+ * Writes data for the embedded HIBP server, and gives the value of the local service's option `--breaches`.
+ * `accounts`: address to names of breaches, `stealerLogs`: to domains.
  */
 export const createBreaches = async (
   accounts: Record<string, string[]>,

@@ -23,7 +23,9 @@ test("one command sends again what was given up of a channel, and nothing else",
   const [channel, other] = [await createOff("works"), await createOff("other")];
   const raise = async (id: number): Promise<number> =>
     (await admin("channel test", { ...org, channel: id })).id;
-  /** Raises a delivery that waits until its channel is enabled, and gives it up, as its last attempt would hours later. */
+  /**
+   * Raises a delivery that waits until its channel is enabled, and gives it up, as its last attempt would hours later.
+   */
   const giveUp = async (channelId: number): Promise<number> => {
     const id = await byHand.sendTest(
       organization.id,

@@ -18,8 +18,8 @@ const organizationCount = 20;
 const rpm = 20;
 
 /**
- * Schedules and waiting times pass this many times faster. HIBP's rate is this many times higher, and the machine's own time counts this
- * many times.
+ * Schedules and waiting times pass this many times faster. HIBP's rate is this many times higher, and the
+ * machine's own time counts this many times.
  */
 const speed = 4;
 

@@ -90,7 +90,9 @@ const createWithEverything = async (name: string): Promise<Everything> => {
   return { org, api, browser };
 };
 
-/** What of a deleted organization outlives it: limits, which expire, and the operators' log, which says who deleted it. */
+/**
+ * What of a deleted organization outlives it: limits, which expire, and the operators' log, which says who deleted it.
+ */
 const isKept = ({ pk }: Key): boolean => pk.startsWith("LIMIT#") || pk === "OPERATOR-LOG";
 
 const readTable = async (): Promise<Key[]> => {
@@ -141,8 +143,8 @@ test("a deletion ends access and scan at once, and deletes all of it even if cut
     (count) => count > 0,
   );
 
-  // The service's sweep would delete rows after five seconds, before the next steps are done on a busy machine. So the row tells the sweep
-  // that the deletion begins an hour later.
+  // The service's sweep would delete rows after five seconds, before the next steps are done on a busy
+  // machine. So the row tells the sweep that the deletion begins an hour later.
   const waitSeconds = -3_600;
   const holdSweep = (): Promise<unknown> =>
     table.update(keys.organization(org), {

@@ -19,7 +19,10 @@ import { createOrganization, type Organization } from "./organization.ts";
 import { startOwnService } from "./own-service.ts";
 import { scan } from "./scan.ts";
 
-/** One of the built-in breaches' addresses. It is erased everywhere, and each scan of its domain finds it: so the service is the test's own. */
+/**
+ * One of the built-in breaches' addresses. It is erased everywhere, and each scan of its domain finds it: so
+ * the service is the test's own.
+ */
 const address = "donald@demo.example";
 const secret = "a secret that nobody may read";
 

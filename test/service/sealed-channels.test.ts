@@ -1,6 +1,6 @@
 /**
- * What is secret of alert channels is sealed before it reaches the table, and opens in its own row alone. What a sensitive breach is
- * called, and whom it names, is in no log, however receivers and HIBP answer.
+ * What is secret of alert channels is sealed before it reaches the table, and opens in its own row alone.
+ * What a sensitive breach is called, and whom it names, is in no log, however receivers and HIBP answer.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -43,7 +43,9 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** Acknowledges open findings until the scan is over, as often as a key may in a minute; gives the answers' statuses. */
+/**
+ * Acknowledges open findings until the scan is over, as often as a key may in a minute; gives the answers' statuses.
+ */
 const acknowledge = async (isOver: () => boolean): Promise<number[]> => {
   const api = await createKeyClient(organization.id, service.apiUrl);
   const statuses: number[] = [];

@@ -21,8 +21,9 @@ const codeIn = (fence: string): string => {
 };
 
 /**
- * A program that prints what both functions say of each case, a line such as "true true". Six arguments are a case: the file of the body,
- * X-Service-Signature, webhook-id, webhook-timestamp, webhook-signature, the secret.
+ * A program that prints what both functions say of each case, a line such as "true true". Six arguments are a
+ * case: the file of the body, X-Service-Signature, webhook-id, webhook-timestamp, webhook-signature, the
+ * secret.
  */
 type Language = {
   fence: string;

@@ -1,8 +1,9 @@
 /**
- * Validates items of the feed by the published schemas of OCSF, and runs the files of docs/siem that other systems read by the programs of these systems: Splunk's AppInspect, Elasticsearch, and
- * Microsoft's parser of KQL; where there are items, with real ones of the feed. With MITO_PATH, where Elastic's program for CEL is
- * (https://github.com/elastic/mito), the program of Filebeat's input too. Needs npm, Python 3 with venv and pip, and a JDK of 17 or
- * newer; it fetches packages into a folder of this run.
+ * Validates items of the feed by the published schemas of OCSF, and runs the files of docs/siem that other
+ * systems read by the programs of these systems: Splunk's AppInspect, Elasticsearch, and Microsoft's parser
+ * of KQL; where there are items, with real ones of the feed. With MITO_PATH, where Elastic's program for CEL
+ * is (https://github.com/elastic/mito), the program of Filebeat's input too. Needs npm, Python 3 with venv
+ * and pip, and a JDK of 17 or newer; it fetches packages into a folder of this run.
  */
 import { strict as assert } from "node:assert";
 import { execFile } from "node:child_process";

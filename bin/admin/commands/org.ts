@@ -30,7 +30,10 @@ import { pick } from "../print.ts";
 /** Who may sign in: whoever has an address of a user, or only whom the identity provider knows. */
 const waysIn = z.enum(["any", "provider"]);
 
-/** How many hours sessions last at most, unless another number is given: a person who leaves is stopped at the provider alone. */
+/**
+ * How many hours sessions last at most, unless another number is given: a person who leaves is stopped at the
+ * provider alone.
+ */
 const defaultSessionHours = { any: longestHours, provider: 12 } as const;
 
 export const orgCommands: Commands = {

@@ -17,7 +17,10 @@ const gone: Sentence = "No monitored email of the organization has this id";
 
 type Change = Omit<Input<"POST /dashboard/emails/changes">["body"], "ids">;
 
-/** Changes or removes many addresses. `onGone`: somebody has removed one of them meanwhile, so that nothing is changed. @throws Failure */
+/**
+ * Changes or removes many addresses. `onGone`: somebody has removed one of them meanwhile, so that nothing is
+ * changed. @throws Failure
+ */
 export async function changeAll(ids: readonly number[], change: Change, onGone: () => void) {
   try {
     return await call("POST /dashboard/emails/changes", { body: { ids: [...ids], ...change } });

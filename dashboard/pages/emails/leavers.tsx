@@ -13,7 +13,10 @@ import { changeAll, mostChanged } from "./change.tsx";
 /** More are counted. */
 const mostShown = 500;
 
-/** The enabled addresses of the file's domains that are not in the file, and how many are enabled in all. Other domains may have files of their own. */
+/**
+ * The enabled addresses of the file's domains that are not in the file, and how many are enabled in all.
+ * Other domains may have files of their own.
+ */
 async function missingFrom(
   rows: readonly ImportRow[],
   signal: AbortSignal,

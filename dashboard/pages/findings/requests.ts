@@ -15,8 +15,8 @@ export type Selection = {
 };
 
 /**
- * Of findings that were chosen one by one: the acknowledged ones to reopen; to acknowledge the open ones, or all if none is open.
- * What colleagues have changed since the page loaded is left as it is.
+ * Of findings that were chosen one by one: the acknowledged ones to reopen; to acknowledge the open ones, or
+ * all if none is open. What colleagues have changed since the page loaded is left as it is.
  */
 export const chosenOf = (findings: readonly Finding[], isReopening: boolean): Selection => {
   const open = isReopening ? [] : findings.filter(({ acknowledged }) => !acknowledged);
@@ -25,7 +25,10 @@ export const chosenOf = (findings: readonly Finding[], isReopening: boolean): Se
   return { filter: { ids: some.map(({ id }) => id), acknowledged: !isOpen }, total: some.length, isOpen };
 };
 
-/** All findings that match now, on every page. Where the filters name no state: the acknowledged ones to reopen, the open ones to acknowledge. */
+/**
+ * All findings that match now, on every page. Where the filters name no state: the acknowledged ones to
+ * reopen, the open ones to acknowledge.
+ */
 export async function matchingOf(filters: Filters, isReopening: boolean): Promise<Selection> {
   const { acknowledged = String(isReopening) } = filters;
   const wanted = { ...filters, acknowledged };

@@ -1,6 +1,7 @@
 /**
- * Passkeys, as far as the browser has them (WebAuthn Level 3). Password managers answer in place of browsers, with objects whose methods
- * fail: so bytes are read and written here, and no method of a credential is called.
+ * Passkeys, as far as the browser has them (WebAuthn Level 3). Password managers answer in place of browsers,
+ * with objects whose methods fail: so bytes are read and written here, and no method of a credential is
+ * called.
  */
 import { Failure } from "../../api/failure.ts";
 import type { Input } from "../../api/routes.ts";
@@ -45,8 +46,8 @@ export function nextQuestion(): AbortSignal {
 }
 
 /**
- * Has one answer the options of the service: at once, or with `mediation` among the suggestions of a field with the autocompletion
- * "webauthn", until somebody chooses it there. @throws Failure
+ * Has one answer the options of the service: at once, or with `mediation` among the suggestions of a field
+ * with the autocompletion "webauthn", until somebody chooses it there. @throws Failure
  */
 export async function askPasskey(
   given: unknown,

@@ -7,7 +7,10 @@ type Ahead<Value> = {
   forget: () => void;
 };
 
-/** Asks for something before the press that needs it: Safari lets a page act on a press, and not on an answer that came after it. */
+/**
+ * Asks for something before the press that needs it: Safari lets a page act on a press, and not on an answer
+ * that came after it.
+ */
 export function useAhead<Value>(ask: () => Promise<Value>, freshMilliseconds: number): Ahead<Value> {
   const asked = useRef<{ answer: Promise<Value>; until: number }>(undefined);
   const forget = (): void => {

@@ -22,7 +22,10 @@ const redeem = (answer: PasskeyAnswer): Promise<SignedIn> =>
 const newOptions = async (): Promise<unknown> =>
   (await call("POST /dashboard/sign-in/passkeys/options", {}, { whenSignedOut: "fail" })).options;
 
-/** Calls at each sign of a person at the page: options cost the service a row, and many pages are open without anybody at them. */
+/**
+ * Calls at each sign of a person at the page: options cost the service a row, and many pages are open without
+ * anybody at them.
+ */
 function whenSomebody(act: () => void, signal: AbortSignal): void {
   for (const event of ["pointermove", "pointerdown", "keydown"]) addEventListener(event, act, { signal });
 }
@@ -45,7 +48,10 @@ async function suggested(
   }
 }
 
-/** Signs in by a passkey that the browser or a device has, where it can have any. `hasField`: passkeys are also suggested in a field. */
+/**
+ * Signs in by a passkey that the browser or a device has, where it can have any. `hasField`: passkeys are
+ * also suggested in a field.
+ */
 export function PasskeyButton({
   onSignedIn,
   hasField,

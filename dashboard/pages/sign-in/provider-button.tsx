@@ -9,8 +9,8 @@ import { addressOf } from "../../place.ts";
 type Properties = { name: string; isOverPage: boolean; begins: boolean };
 
 /**
- * Leads to the identity provider, at once if it `begins`. Over a page that must stay as it is, it opens the sign-in page
- * in a tab of its own.
+ * Leads to the identity provider, at once if it `begins`. Over a page that must stay as it is, it opens the
+ * sign-in page in a tab of its own.
  */
 export function ProviderButton({ name, isOverPage, begins }: Properties) {
   const action = useAction();

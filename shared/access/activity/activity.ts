@@ -24,7 +24,10 @@ export const settledMilliseconds = 60_000;
 /** Tries are aborted then (aws/table/patience.ts). DynamoDB may still commit the last one, and clocks differ. */
 const latestMilliseconds = settledMilliseconds / 2;
 
-/** The writes that log an action, for the transaction of the action itself, which begins half a minute after `slot` at the latest. */
+/**
+ * The writes that log an action, for the transaction of the action itself, which begins half a minute after
+ * `slot` at the latest.
+ */
 export const writes = (
   org: number,
   reserved: Reserved,
@@ -37,8 +40,8 @@ export const writes = (
 };
 
 /**
- * The writes that log an action of several transactions, for each of them: the first adds the entry, and later ones (`isLogged`) change
- * its summary.
+ * The writes that log an action of several transactions, for each of them: the first adds the entry, and
+ * later ones (`isLogged`) change its summary.
  */
 export const counting = (
   org: number,

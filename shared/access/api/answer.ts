@@ -12,8 +12,8 @@ const updateSeconds = 60;
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /**
- * Makes a Lambda handler of `work`: turns errors into replies, adds the headers that every reply has, and logs one line for each
- * request.
+ * Makes a Lambda handler of `work`: turns errors into replies, adds the headers that every reply has, and
+ * logs one line for each request.
  */
 export const answering = (
   work: (event: APIGatewayProxyEvent, logger: Logger) => Promise<APIGatewayProxyResult>,

@@ -20,8 +20,9 @@ type Identified = { caller?: Caller; valid?: { principal: Principal; touch: () =
 const nobody: Identified = {};
 
 /**
- * The hashes of credentials that this instance has found valid. Their requests are counted while their rows are read, those of others
- * afterwards: whoever makes credentials up uses up nobody's limit, and causes one write less.
+ * The hashes of credentials that this instance has found valid. Their requests are counted while their rows
+ * are read, those of others afterwards: whoever makes credentials up uses up nobody's limit, and causes one
+ * write less.
  */
 const known = new Set<string>();
 const maximumKnown = 5_000;
@@ -38,9 +39,10 @@ const userRequest = (
 ): limits.UserRequest => ({ organizationId, userId, method: httpMethod, resource });
 
 /**
- * Decides who a request of /api/v1 is from. The order of checks is: address limit, authentication, limit of the key or user,
- * origin. One parallel trip to the table reads the rows and counts the request of a known credential. Refusals say whose
- * credential it was. Whether a lapsed organization is answered is the endpoint's decision.
+ * Decides who a request of /api/v1 is from. The order of checks is: address limit, authentication, limit of
+ * the key or user, origin. One parallel trip to the table reads the rows and counts the request of a known
+ * credential. Refusals say whose credential it was. Whether a lapsed organization is answered is the
+ * endpoint's decision.
  */
 export const authenticate = async (
   event: APIGatewayRequestAuthorizerEvent,
@@ -141,8 +143,9 @@ export const authenticateDashboard = async (
 };
 
 /**
- * Decides whether a request of an endpoint that anyone may call is let through. No credential is looked at. Other sites may send
- * requests whose path holds a token, as mail programs in a browser do: the token is the authority, and they do not know it.
+ * Decides whether a request of an endpoint that anyone may call is let through. No credential is looked at.
+ * Other sites may send requests whose path holds a token, as mail programs in a browser do: the token is the
+ * authority, and they do not know it.
  */
 export const admitAnyone = async (
   event: APIGatewayRequestAuthorizerEvent,

@@ -72,8 +72,8 @@ export const isOwnOrigin = (event: APIGatewayRequestAuthorizerEvent): boolean =>
 };
 
 /**
- * Whether a browser says that the request comes from another site. Browsers send `Origin` with every request to another site that is no
- * GET.
+ * Whether a browser says that the request comes from another site. Browsers send `Origin` with every request
+ * to another site that is no GET.
  */
 export const isForeignOrigin = (event: APIGatewayRequestAuthorizerEvent): boolean => {
   if (event.httpMethod === "GET") return false;
@@ -81,7 +81,10 @@ export const isForeignOrigin = (event: APIGatewayRequestAuthorizerEvent): boolea
   return headerValues(event, "sec-fetch-site").some((site) => site === "cross-site" || site === "same-site");
 };
 
-/** The origin that the service has for the client: API Gateway lets no request through that names another host than its own. */
+/**
+ * The origin that the service has for the client: API Gateway lets no request through that names another host
+ * than its own.
+ */
 export const ownOrigin = (event: Headers): string => {
   const [host = ""] = headerValues(event, "host");
   return `${isPlainHttp() ? "http" : "https"}://${host.toLowerCase()}`;

@@ -1,7 +1,8 @@
 /**
- * Requests that a client may repeat under one `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07). A
- * repetition within 24 hours gets the reply of the first request and changes nothing. Requests that were refused are not kept: they
- * changed nothing, and a repetition tries again.
+ * Requests that a client may repeat under one `Idempotency-Key`
+ * (draft-ietf-httpapi-idempotency-key-header-07). A repetition within 24 hours gets the reply of the first
+ * request and changes nothing. Requests that were refused are not kept: they changed nothing, and a
+ * repetition tries again.
  */
 import { createHash, hkdfSync } from "node:crypto";
 import { condition, type Write } from "../../aws/table/condition.ts";
@@ -21,8 +22,8 @@ export type Repeatable = {
   /** The reply that the request got the first time; undefined the first time. Refuses `idempotencyKeyReused`. */
   earlierReply: () => Promise<unknown>;
   /**
-   * Keeps the reply, in the transaction of what the request changes. Must be its first write: when another request with the key was
-   * quicker, its refusal is the one that is thrown.
+   * Keeps the reply, in the transaction of what the request changes. Must be its first write: when another
+   * request with the key was quicker, its refusal is the one that is thrown.
    */
   remember: (reply: unknown) => Write[];
   /** For a request that fails after its transaction. */
@@ -37,8 +38,9 @@ export const unrepeatable: Repeatable = {
 };
 
 /**
- * `what`: all that must be equal in a repetition, which is compared as JSON. Refuses `invalidInput` for a key that others could guess,
- * because the stored reply, which may hold a new API key, is encrypted with that key alone.
+ * `what`: all that must be equal in a repetition, which is compared as JSON. Refuses `invalidInput` for a key
+ * that others could guess, because the stored reply, which may hold a new API key, is encrypted with that key
+ * alone.
  */
 export const repeatable = (org: number, actor: Actor, event: Headers, what: unknown): Repeatable => {
   const given = keyOf(event);

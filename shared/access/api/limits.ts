@@ -21,8 +21,8 @@ const windowAt = (now: Date, seconds: 60 | 3600 | 86_400): Window => {
 };
 
 /**
- * Counts one request in attributes of the current window's row unless one of them is at its limit, atomically, so that exactly `limit`
- * concurrent requests pass. Costs one write unit.
+ * Counts one request in attributes of the current window's row unless one of them is at its limit,
+ * atomically, so that exactly `limit` concurrent requests pass. Costs one write unit.
  */
 const count = async <Name extends string>(
   subject: string,
@@ -67,7 +67,10 @@ export type Counted = {
 const secondsLeft = ({ endsAt }: Window, now: Date): number =>
   Math.max(1, Math.ceil(endsAt - now.getTime() / 1000));
 
-/** What requests of a minute are counted by: a source address in /api/v1 or in the dashboard's part, or the hash of a key. */
+/**
+ * What requests of a minute are counted by: a source address in /api/v1 or in the dashboard's part, or the
+ * hash of a key.
+ */
 type Counter = "ADDRESS" | "DASHBOARD" | "KEY";
 
 const subjectOf = (counter: Counter, name: string): string => `${counter}#${name}`;
@@ -86,7 +89,9 @@ export const countMinute = async (counter: Counter, name: string, now: Date): Pr
   return requests;
 };
 
-/** A user as a session names them, and the endpoint that they ask: its method and its path as API Gateway declares it. */
+/**
+ * A user as a session names them, and the endpoint that they ask: its method and its path as API Gateway declares it.
+ */
 export type UserRequest = { organizationId: number; userId: number; method: string; resource: string };
 
 const subjectsOf = ({ organizationId, userId, method, resource }: UserRequest) => {
@@ -117,8 +122,8 @@ export const secondsUserRefused = (request: UserRequest, now: Date): number => {
 };
 
 /**
- * Subjects over their limit, of the latest window that this instance saw. Counts never fall within a window, but for those of
- * keys (`uncountKey`).
+ * Subjects over their limit, of the latest window that this instance saw. Counts never fall within a window,
+ * but for those of keys (`uncountKey`).
  */
 let refused = { window: "", subjects: new Set<string>() };
 const maximumRefused = 5_000;

@@ -4,7 +4,10 @@ import type { Actor } from "../activity/actor.ts";
 import type { Role } from "../organizations/organization-schema.ts";
 import type { Counted } from "./limits.ts";
 
-/** Who a request is from. `session`: of a user; its hash names the session's row. `lapsed`: why the organization is not served, if it is not. */
+/**
+ * Who a request is from. `session`: of a user; its hash names the session's row. `lapsed`: why the
+ * organization is not served, if it is not.
+ */
 export type Principal = {
   organizationId: number;
   actor: Exclude<Actor, { type: "system" }>;
@@ -18,8 +21,8 @@ export type Principal = {
 export type Caller = { organizationId: number; actorType: "user" | "api_key"; actorId: number };
 
 /**
- * A refusal by the authorizer. API Gateway answers 401 and 429 itself, the endpoint's handler all others. `claimed` is the
- * organization that an unknown credential begins with.
+ * A refusal by the authorizer. API Gateway answers 401 and 429 itself, the endpoint's handler all others.
+ * `claimed` is the organization that an unknown credential begins with.
  */
 export type GatewayRefusal = {
   refusal: RefusalName;
@@ -58,8 +61,8 @@ export const rateLimitHeaders = (decision: Decision | undefined): Record<string,
 };
 
 /**
- * Who a request of an endpoint is from, as the authorizer has decided: undefined for anyone. Throws the `Refusal`, also of a user who may
- * not call the endpoint. Fails closed on anything else.
+ * Who a request of an endpoint is from, as the authorizer has decided: undefined for anyone. Throws the
+ * `Refusal`, also of a user who may not call the endpoint. Fails closed on anything else.
  */
 export const fromContext = (
   context: Context,
@@ -108,8 +111,8 @@ export const callerOf = (
 };
 
 /**
- * The ids of a request, for its log line. Clients can choose `requestId` (`x-amzn-requestid`), but not `extendedRequestId`, which
- * replies carry as `X-Request-Id`
+ * The ids of a request, for its log line. Clients can choose `requestId` (`x-amzn-requestid`), but not
+ * `extendedRequestId`, which replies carry as `X-Request-Id`
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html).
  */
 export const requestIds = (event: {

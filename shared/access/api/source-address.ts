@@ -1,10 +1,11 @@
 /**
- * The address that a request counts against. Behind a trusted proxy, such as CloudFront, API Gateway sees only the proxy's addresses
- * (docs/deploy.md, "Put CloudFront in front"). Two headers tell the viewer's:
+ * The address that a request counts against. Behind a trusted proxy, such as CloudFront, API Gateway sees
+ * only the proxy's addresses (docs/deploy.md, "Put CloudFront in front"). Two headers tell the viewer's:
  *
- * - `X-Proxy-Secret`: a secret that only the proxy knows. TRUSTED_PROXY_SHA256 has its hash in hexadecimal digits, or several joined
- *   by commas while one secret replaces another.
- * - `CloudFront-Viewer-Address`: address and port of the viewer, `198.51.100.10:46532` or `2001:db8::7334:46532`
+ * - `X-Proxy-Secret`: a secret that only the proxy knows. TRUSTED_PROXY_SHA256 has its hash in hexadecimal
+ *   digits, or several joined by commas while one secret replaces another.
+ * - `CloudFront-Viewer-Address`: address and port of the viewer, `198.51.100.10:46532` or
+ *   `2001:db8::7334:46532`
  *   (https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/adding-cloudfront-headers.html).
  */
 import { createHash } from "node:crypto";
@@ -18,8 +19,8 @@ export const sourceAddress = (event: APIGatewayRequestAuthorizerEvent): string =
   viewerAddress(event) ?? networkOf(event.requestContext.identity.sourceIp);
 
 /**
- * The viewer's address if a proxy that knows a secret tells it. Undefined: the address of the connection counts, also where a header is
- * missing, malformed or given twice.
+ * The viewer's address if a proxy that knows a secret tells it. Undefined: the address of the connection
+ * counts, also where a header is missing, malformed or given twice.
  */
 export const viewerAddress = (event: Headers): string | undefined => {
   const secret = onlyValue(event, "x-proxy-secret");
@@ -42,8 +43,8 @@ const readViewer = (text = ""): string | undefined => {
 };
 
 /**
- * What an address counts as: itself, or of IPv6 the network `2001:db8:0:1::/64`, because one client usually has all of its addresses.
- * What is no address stays as it is.
+ * What an address counts as: itself, or of IPv6 the network `2001:db8:0:1::/64`, because one client usually
+ * has all of its addresses. What is no address stays as it is.
  */
 const networkOf = (address: string): string => {
   if (!isIP(address)) return address;

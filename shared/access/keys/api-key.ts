@@ -30,8 +30,9 @@ export type ListedKey = Required<Omit<ApiKey, "createdBy" | "lastUsedAt">> & {
 export type CreatedKey = ListedKey & { key: string };
 
 /**
- * Creates a key. Only the hash of `key` is stored, so the caller must show `key` now. `also`: further writes of the
- * transaction, which go first. Refuses `adminOnly` if the user has just been removed or demoted, whose keys may be revoked then.
+ * Creates a key. Only the hash of `key` is stored, so the caller must show `key` now. `also`: further writes
+ * of the transaction, which go first. Refuses `adminOnly` if the user has just been removed or demoted, whose
+ * keys may be revoked then.
  */
 export const create = async (
   org: number,

@@ -25,7 +25,10 @@ export type User = {
   joinedAt?: string;
   lastSignInAt?: string;
   removed: boolean;
-  /** Of the only account at the identity provider that signs in as this user (sign-in/single-sign-on.ts). Stays when the user is removed. */
+  /**
+   * Of the only account at the identity provider that signs in as this user (sign-in/single-sign-on.ts).
+   * Stays when the user is removed.
+   */
   identityId?: string;
   /** Hashes of the mailboxes of former addresses, and of a removed user's last one. */
   formerMailboxes?: Set<string>;
@@ -45,8 +48,9 @@ export type Passkey = {
 };
 
 /**
- * Creates a user. `log` names who is shown in the activity log; without it nothing is logged. `invitation` gives the write of a mail that
- * invites the user. `joins`: nobody has invited the user. "exists": another user of the organization, who is not removed, has this address.
+ * Creates a user. `log` names who is shown in the activity log; without it nothing is logged. `invitation`
+ * gives the write of a mail that invites the user. `joins`: nobody has invited the user. "exists": another
+ * user of the organization, who is not removed, has this address.
  */
 export const create = async (
   org: number,
@@ -111,7 +115,10 @@ export const list = async (org: number): Promise<User[]> => {
   return rows.filter((row) => !row.removed).map(({ pk: _, sk: __, ...user }) => user);
 };
 
-/** Whether a user was removed from the organization who had this account at the identity provider, or an address of this mailbox. */
+/**
+ * Whether a user was removed from the organization who had this account at the identity provider, or an
+ * address of this mailbox.
+ */
 export const wasRemoved = async (
   org: number,
   { email, identityId }: { email: string; identityId: string },
@@ -151,8 +158,8 @@ export const passkeysOf = ({ passkeys = {} }: User) =>
     .sort((one, other) => other.createdAt.localeCompare(one.createdAt));
 
 /**
- * Invites a user again, who has never signed in. `invitation` gives its write; without it nothing is sent, and nothing changes. Refuses
- * `memberNotFound` and `memberJoined`.
+ * Invites a user again, who has never signed in. `invitation` gives its write; without it nothing is sent,
+ * and nothing changes. Refuses `memberNotFound` and `memberJoined`.
  */
 export const inviteAgain = (
   org: number,
@@ -201,8 +208,8 @@ const existing = async (org: number, id: number): Promise<User> => {
 };
 
 /**
- * Lets the next account at the identity provider that has the user's address sign in. Nothing is logged if none has signed in before.
- * Refuses `memberNotFound`.
+ * Lets the next account at the identity provider that has the user's address sign in. Nothing is logged if
+ * none has signed in before. Refuses `memberNotFound`.
  */
 export const forgetIdentity = (org: number, id: number, actor: Actor): Promise<void> =>
   withOptimisticRetry(async () => {
@@ -225,8 +232,9 @@ export const forgetIdentity = (org: number, id: number, actor: Actor): Promise<v
   });
 
 /**
- * Gives a user the address that the identity provider says now, unless another user of the organization has it, or it is of another
- * domain: mailed links must not go to a mailbox that the person keeps after leaving. Gives the user's address.
+ * Gives a user the address that the identity provider says now, unless another user of the organization has
+ * it, or it is of another domain: mailed links must not go to a mailbox that the person keeps after leaving.
+ * Gives the user's address.
  */
 export const follow = (org: number, id: number, email: string): Promise<string> =>
   withOptimisticRetry(async () => {
@@ -255,9 +263,10 @@ export const follow = (org: number, id: number, email: string): Promise<string> 
 type AlsoOfAdmins = (user: User, change: "added" | "removed") => readonly Write[];
 
 /**
- * Changes a user's role or name. A change that changes nothing is not logged. Who is no admin any more has no passkey left, and no session
- * but the one with the id `keptSession`: others may have made them. `ifAdmins` gives further writes for a user who becomes an admin or is none any more.
- * Refuses `memberNotFound` and `lastAdmin`.
+ * Changes a user's role or name. A change that changes nothing is not logged. Who is no admin any more has no
+ * passkey left, and no session but the one with the id `keptSession`: others may have made them. `ifAdmins`
+ * gives further writes for a user who becomes an admin or is none any more. Refuses `memberNotFound` and
+ * `lastAdmin`.
  */
 export const change = (
   org: number,
@@ -296,9 +305,10 @@ export const change = (
   });
 
 /**
- * Removes a user. The user's sessions end with the same transaction, since the authorizer reads the user's row;
- * their rows are deleted afterwards, and repeating an interrupted call deletes the rest. `log` names who is
- * shown in the activity log; without it nothing is logged. `ifAdmins`: as of `change`. Refuses `lastAdmin` unless `force`.
+ * Removes a user. The user's sessions end with the same transaction, since the authorizer reads the user's
+ * row; their rows are deleted afterwards, and repeating an interrupted call deletes the rest. `log` names who
+ * is shown in the activity log; without it nothing is logged. `ifAdmins`: as of `change`. Refuses `lastAdmin`
+ * unless `force`.
  */
 export const remove = async (
   org: number,

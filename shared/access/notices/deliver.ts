@@ -25,6 +25,9 @@ export const deliver = async (mailId: string): Promise<void> => {
   await table.remove(key);
 };
 
-/** A passkey ends with its user. What else was done concerns admins who were removed since too: whoever did it may have removed them. */
+/**
+ * A passkey ends with its user. What else was done concerns admins who were removed since too: whoever did it
+ * may have removed them.
+ */
 const concerns = async ({ notice, organizationId, userId }: NoticeMail): Promise<boolean> =>
   notice.about !== "passkey" || (await users.get(organizationId, userId))?.removed === false;

@@ -1,7 +1,8 @@
 /**
- * Mails that tell of changes by which somebody could take over an account or an organization, or send its alerts elsewhere. Each is a row
- * of the transaction of the change. They count against no budget of mails, which whoever makes the change could use up before: how often it
- * happens is limited instead (contract/limits.ts).
+ * Mails that tell of changes by which somebody could take over an account or an organization, or send its
+ * alerts elsewhere. Each is a row of the transaction of the change. They count against no budget of mails,
+ * which whoever makes the change could use up before: how often it happens is limited instead
+ * (contract/limits.ts).
  */
 import { isMailSetUp } from "../../aws/mail/setting.ts";
 import type { Write } from "../../aws/table/condition.ts";
@@ -23,8 +24,8 @@ export type NoticeMail = MailRow & { notice: Notice; email: string; organization
 const triedSeconds = 48 * 60 * 60;
 
 /**
- * Mails that tell users what was done. `writes` prepares them for the transaction of the deed, again for each try; `send` sends their messages
- * after it. None where no e-mail is sent.
+ * Mails that tell users what was done. `writes` prepares them for the transaction of the deed, again for each
+ * try; `send` sends their messages after it. None where no e-mail is sent.
  */
 export const newNotices = (org: number, recipients: readonly { id: number; email: string }[]) => {
   let mails: Prepared[] = [];

@@ -1,7 +1,10 @@
 import { credentialOf, type Headers, headerValues } from "../api/credential.ts";
 import type { SessionName } from "./session.ts";
 
-/** Where somebody signs in: the browser, such as "Firefox on Windows", and its session, which the new one replaces and nobody has looked up. */
+/**
+ * Where somebody signs in: the browser, such as "Firefox on Windows", and its session, which the new one
+ * replaces and nobody has looked up.
+ */
 export type Visit = { browser?: string | undefined; replaced?: SessionName | undefined };
 
 export const visitOf = (event: Headers): Visit => {
@@ -35,7 +38,10 @@ const systems = [
 const nameIn = (text: string, names: readonly (readonly [part: string, name: string])[]) =>
   names.find(([part]) => text.includes(part))?.[1];
 
-/** The browser and system that a User-Agent header names, such as "Firefox on Windows"; undefined if it names no known browser. */
+/**
+ * The browser and system that a User-Agent header names, such as "Firefox on Windows"; undefined if it names
+ * no known browser.
+ */
 export const browserOf = (userAgent = ""): string | undefined => {
   const browser = nameIn(userAgent, browsers);
   const system = nameIn(userAgent, systems);

@@ -41,7 +41,10 @@ type Terms = Pick<Organization, "sessionHours">;
 const termsOf = async (org: number): Promise<Terms> =>
   (await table.get<Organization>(keys.organization(org))) ?? {};
 
-/** When the session ends unless it is used, in milliseconds. The organization's number of hours also holds for sessions from before it was set. */
+/**
+ * When the session ends unless it is used, in milliseconds. The organization's number of hours also holds for
+ * sessions from before it was set.
+ */
 const endOf = ({ createdAt, expiresAt }: Session, { sessionHours = longestHours }: Terms): number =>
   Math.min(expiresAt * 1000, Date.parse(createdAt) + sessionHours * hour);
 
@@ -86,7 +89,8 @@ export type NewSession = { session: Session; value: string; writes: Write[] };
 
 /**
  * Prepares a session. Only the hash of `value`, the cookie's value, is in the writes, so the caller must show
- * `value` now. The writes fail when the organization is deleted or the user is removed. `change`: what else becomes of the user's row.
+ * `value` now. The writes fail when the organization is deleted or the user is removed. `change`: what else
+ * becomes of the user's row.
  */
 export const prepare = async (
   org: number,
@@ -171,8 +175,8 @@ export const end = (org: number, userId: number, hash: string): Promise<void> =>
   table.remove(keys.session(org, userId, hash));
 
 /**
- * Ends a session, only of this user if `userId` is given. The row stays as expired until DynamoDB deletes it, so that ending the
- * session again succeeds.
+ * Ends a session, only of this user if `userId` is given. The row stays as expired until DynamoDB deletes it,
+ * so that ending the session again succeeds.
  */
 export const revoke = async (org: number, id: number, userId?: number): Promise<"revoked" | "unknown"> => {
   const now = new Date();

@@ -18,14 +18,15 @@ import * as sessions from "../sessions/session.ts";
 export const lifetimes = { link: 15 * 60, invitation: 7 * 24 * 60 * 60 } as const;
 
 /**
- * Who may redeem a link: whoever is a user with the address. The operator's links and invitations also name the
- * organization and the user, so that nobody has to choose. `identityId`: of the bearer's account at the identity provider, by which
- * users are found first.
+ * Who may redeem a link: whoever is a user with the address. The operator's links and invitations also name
+ * the organization and the user, so that nobody has to choose. `identityId`: of the bearer's account at the
+ * identity provider, by which users are found first.
  */
 export type Bearer = { email: string; identityId?: string; organizationId?: number; userId?: number };
 
 /**
- * Who vouches for the person with the link, besides their mailbox: the operator who made it, or the identity provider. Absent: nobody.
+ * Who vouches for the person with the link, besides their mailbox: the operator who made it, or the identity
+ * provider. Absent: nobody.
  */
 export type Voucher = "operator" | "provider";
 
@@ -73,7 +74,10 @@ const namesOf = async ({ email, identityId }: Bearer): Promise<UserName[]> => {
   return [...new Map(names).values()];
 };
 
-/** A user who has signed in by the identity provider is found by that account there, whatever its address is now, and by no other. */
+/**
+ * A user who has signed in by the identity provider is found by that account there, whatever its address is
+ * now, and by no other.
+ */
 const isUser = ({ email, identityId }: Bearer, user: User): boolean =>
   identityId === undefined || user.identityId === undefined
     ? user.email === email
@@ -140,8 +144,8 @@ export const redeem = async (
 };
 
 /**
- * Creates a session of the membership in a browser, in one transaction with `also` and the `change` of the user's row, which ends the session
- * `replaced`. Undefined: refused, as when the user has just been removed.
+ * Creates a session of the membership in a browser, in one transaction with `also` and the `change` of the
+ * user's row, which ends the session `replaced`. Undefined: refused, as when the user has just been removed.
  */
 export const enter = async (
   membership: Membership,
@@ -156,8 +160,8 @@ export const enter = async (
 };
 
 /**
- * As `enter`, for an account at the identity provider: from then on no other signs in as this user. If the account's address has changed,
- * the user's does too. Undefined also if another account was faster.
+ * As `enter`, for an account at the identity provider: from then on no other signs in as this user. If the
+ * account's address has changed, the user's does too. Undefined also if another account was faster.
  */
 export const enterAs = async (
   { email, identityId }: { email: string; identityId: string },

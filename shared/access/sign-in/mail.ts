@@ -11,8 +11,8 @@ import type { Mail } from "./request.ts";
 const sendTimeoutSeconds = 10;
 
 /**
- * Sends a mail and deletes its row; nothing is sent if nobody has the address, or it is too late. A mail can go out twice, each with a
- * link of its own. Throws when it could not be sent.
+ * Sends a mail and deletes its row; nothing is sent if nobody has the address, or it is too late. A mail can
+ * go out twice, each with a link of its own. Throws when it could not be sent.
  */
 export const deliver = async (mailId: string): Promise<void> => {
   const key = keys.signInMail(mailId);
@@ -21,7 +21,8 @@ export const deliver = async (mailId: string): Promise<void> => {
   const now = new Date();
   const bearer = bearerOf(mail);
   const memberships = isLate(mail, now) || !isMailSetUp() ? [] : await links.membershipsOf(bearer);
-  // A link alone does not open an organization that requires its identity provider. Invitations are sent all the same, without a token.
+  // A link alone does not open an organization that requires its identity provider. Invitations are sent all
+  // the same, without a token.
   const [membership] =
     mail.kind === "link" ? memberships.filter((each) => !links.needsVoucher(each)) : memberships;
   if (membership === undefined) return table.remove(key);

@@ -6,7 +6,8 @@ import * as users from "../members/user.ts";
 import { newNotices } from "../notices/notice.ts";
 
 /**
- * Removes a passkey of a user, who is told by e-mail: the very next sign-in by it is refused. "unknown": the user has none with this id.
+ * Removes a passkey of a user, who is told by e-mail: the very next sign-in by it is refused. "unknown": the
+ * user has none with this id.
  */
 export const remove = async (org: number, userId: number, id: string): Promise<"removed" | "unknown"> => {
   const user = await users.get(org, userId);

@@ -1,6 +1,7 @@
 /**
- * Passkeys: a user adds them in a session, and signs in by them to that organization without saying who it is. The library checks what
- * WebAuthn Level 3 (7.1, 7.2) asks to be checked; here is what is kept. passkey-options.ts has what browsers are asked.
+ * Passkeys: a user adds them in a session, and signs in by them to that organization without saying who it
+ * is. The library checks what WebAuthn Level 3 (7.1, 7.2) asks to be checked; here is what is kept.
+ * passkey-options.ts has what browsers are asked.
  */
 import { Logger } from "@aws-lambda-powertools/logger";
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
@@ -126,7 +127,9 @@ type Expected = Pick<
   "expectedOrigin" | "expectedRPID" | "expectedChallenge" | "requireUserVerification"
 > & { expectedRPID: string };
 
-/** What the library found, and the challenge that was signed. Refuses `passkeyRefused` where it throws or finds nothing. */
+/**
+ * What the library found, and the challenge that was signed. Refuses `passkeyRefused` where it throws or finds nothing.
+ */
 const verify = async <Found>(
   origin: string,
   check: (expected: Expected) => Promise<Found | undefined>,

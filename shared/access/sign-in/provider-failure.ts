@@ -1,4 +1,6 @@
-/** Why signing in by the identity provider failed: a refusal for the page, and a reason for the log (docs/operate.md). */
+/**
+ * Why signing in by the identity provider failed: a refusal for the page, and a reason for the log (docs/operate.md).
+ */
 import * as oauth from "oauth4webapi";
 import type { RefusalName } from "../../contract/errors.ts";
 

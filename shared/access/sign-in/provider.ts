@@ -1,6 +1,7 @@
 /**
- * Asks the deployment's identity provider who somebody is: OpenID Connect's authorization code flow with PKCE (OpenID Connect
- * Core 1.0, RFC 7636, RFC 9207). The library checks what they ask to be checked; here is what is asked, and what a failure means.
+ * Asks the deployment's identity provider who somebody is: OpenID Connect's authorization code flow with PKCE
+ * (OpenID Connect Core 1.0, RFC 7636, RFC 9207). The library checks what they ask to be checked; here is what
+ * is asked, and what a failure means.
  */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@aws-lambda-powertools/logger";
@@ -22,8 +23,8 @@ const metadataMilliseconds = 10 * 60_000;
 const clockToleranceSeconds = 60;
 
 /**
- * What an attempt to sign in has to prove follows from its secret, which only the browser's cookie keeps: whoever knows the url of the
- * attempt knows the hashes alone.
+ * What an attempt to sign in has to prove follows from its secret, which only the browser's cookie keeps:
+ * whoever knows the url of the attempt knows the hashes alone.
  */
 export const stateOf = (secret: string): string => hashOf(`state ${secret}`);
 const nonceOf = (secret: string): string => hashOf(`nonce ${secret}`);
@@ -126,8 +127,8 @@ const checkIssuedAt = (identity?: oauth.IDToken): void => {
 };
 
 /**
- * What lets people choose their account. Of providers that say what they know, those without accounts to choose from ask
- * for the password instead, behind which most offer another account.
+ * What lets people choose their account. Of providers that say what they know, those without accounts to
+ * choose from ask for the password instead, behind which most offer another account.
  */
 const promptOf = ({ prompt_values_supported: known }: oauth.AuthorizationServer): string | undefined =>
   Array.isArray(known) ? ["select_account", "login"].find((each) => known.includes(each)) : "select_account";
@@ -182,8 +183,8 @@ const discover = async (
 };
 
 /**
- * `fetch` for the library: an answer has an end and a size. Of what failed nothing is kept but its kind, since messages can quote the
- * url or the body.
+ * `fetch` for the library: an answer has an end and a size. Of what failed nothing is kept but its kind,
+ * since messages can quote the url or the body.
  */
 const send = async (
   url: string,

@@ -1,6 +1,7 @@
 /**
- * Requests for mails with links. Whoever asks for a link learns nothing of the address: a request writes one row and sends one message,
- * whoever it is for, and a worker looks up later whether somebody has the address (mail.ts).
+ * Requests for mails with links. Whoever asks for a link learns nothing of the address: a request writes one
+ * row and sends one message, whoever it is for, and a worker looks up later whether somebody has the address
+ * (mail.ts).
  */
 import { isMailSetUp } from "../../aws/mail/setting.ts";
 import type { Write } from "../../aws/table/condition.ts";
@@ -21,8 +22,8 @@ const triedSeconds = { link: 15 * 60, invitation: 24 * 60 * 60 } as const;
 const prepare = (mail: Content): Prepared => prepareRow("signInMail", mail, triedSeconds[mail.kind]);
 
 /**
- * The mail that invites a user. `write` prepares it for a transaction, again for each try; undefined where no e-mail is sent. `send` sends
- * its message after the transaction, and gives whether there is one.
+ * The mail that invites a user. `write` prepares it for a transaction, again for each try; undefined where no
+ * e-mail is sent. `send` sends its message after the transaction, and gives whether there is one.
  */
 export const newInvitation = (org: number, invitedBy: string) => {
   let mail: Prepared | undefined;

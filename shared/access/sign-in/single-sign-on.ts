@@ -11,16 +11,17 @@ import * as links from "./link.ts";
 export type Identity = { identityId: string; email: string; name: string | null };
 
 /**
- * What is kept of an account, which its issuer and subject name for good, whatever its address becomes (OpenID Connect Core 1.0, 5.7): a
- * hash, since providers may put any text of any length there.
+ * What is kept of an account, which its issuer and subject name for good, whatever its address becomes
+ * (OpenID Connect Core 1.0, 5.7): a hash, since providers may put any text of any length there.
  */
 export const identityIdOf = (issuer: string, subject: string): string =>
   hashOf(JSON.stringify([issuer, subject]));
 
 /**
- * Signs in the user whose account this is, or with whose address no account has signed in yet. A user of several organizations chooses:
- * the refusal `chooseOrganization` has a token of a link. Somebody who is a user of none becomes a member of the only organization that
- * `findHomes` gives. Refuses `userUnknown` and `identityChanged`.
+ * Signs in the user whose account this is, or with whose address no account has signed in yet. A user of
+ * several organizations chooses: the refusal `chooseOrganization` has a token of a link. Somebody who is a
+ * user of none becomes a member of the only organization that `findHomes` gives. Refuses `userUnknown` and
+ * `identityChanged`.
  */
 export const signIn = async (
   identity: Identity,

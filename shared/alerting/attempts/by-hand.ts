@@ -44,8 +44,9 @@ export const test = async (org: number, channelId: number): Promise<number> =>
   sendTest(org, await enabled(org, channelId));
 
 /**
- * Delivers an event again, whatever became of it: the same event with the same id. What is over gets three more attempts. Refuses
- * `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress` while an attempt is in flight.
+ * Delivers an event again, whatever became of it: the same event with the same id. What is over gets three
+ * more attempts. Refuses `channelNotFound`, `deliveryNotFound`, `channelDisabled`, and `deliveryInProgress`
+ * while an attempt is in flight.
  */
 export const redeliver = async (org: number, channelId: number, id: number): Promise<void> => {
   const [channel, row] = await Promise.all([channelOf(org, channelId), deliveries.get(org, id)]);
@@ -67,7 +68,8 @@ const concurrency = 25;
 /**
  * Schedules every given-up delivery of a channel for three more attempts, and returns how many. The
  * re-dispatch sends them within two minutes through the queue of retries, so that first attempts of others do
- * not wait. Safe to repeat, also after it was interrupted: a scheduled delivery is no longer given up. Refuses as `enabled`.
+ * not wait. Safe to repeat, also after it was interrupted: a scheduled delivery is no longer given up.
+ * Refuses as `enabled`.
  */
 export const retryAll = async (
   org: number,

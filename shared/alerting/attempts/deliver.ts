@@ -35,7 +35,10 @@ export type DeliverSettings = {
   dashboardUrl: string;
 };
 
-/** Until the key of channels is asked for again after Parameter Store could not give it, for example because it throttles. */
+/**
+ * Until the key of channels is asked for again after Parameter Store could not give it, for example because
+ * it throttles.
+ */
 const unavailableSeconds = 60;
 
 /** The rows that an attempt begins with, each undefined if it is gone. */
@@ -290,8 +293,8 @@ const wait = async (
 };
 
 /**
- * An owner's mailbox is no channel, and fails none. `isOver`: the delivery is given up, or was held up for a day. That the channel has failed
- * for a day is not enough: it may have had nothing to deliver since.
+ * An owner's mailbox is no channel, and fails none. `isOver`: the delivery is given up, or was held up for a
+ * day. That the channel has failed for a day is not enough: it may have had nothing to deliver since.
  */
 const noteFailing = async (
   { org, row, channel, settings }: Attempt,

@@ -95,8 +95,8 @@ export const list = async (
 };
 
 /**
- * A delivery with what its last attempt sent, made again from what is stored, since no delivery holds an address. Refuses
- * `channelNotFound` and `deliveryNotFound`.
+ * A delivery with what its last attempt sent, made again from what is stored, since no delivery holds an
+ * address. Refuses `channelNotFound` and `deliveryNotFound`.
  */
 export const get = async (
   org: number,
@@ -141,8 +141,8 @@ const unreachedOf = async (
 };
 
 /**
- * The same page as rows. With a `status`, which no directory counts, every block that holds deliveries of the channel is read: about 50
- * read units for 512 deliveries.
+ * The same page as rows. With a `status`, which no directory counts, every block that holds deliveries of the
+ * channel is read: about 50 read units for 512 deliveries.
  */
 export const page = async (
   org: number,

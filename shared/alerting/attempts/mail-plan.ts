@@ -7,8 +7,9 @@ import type { Delivery } from "../deliveries/delivery.ts";
 import { type Addressee, addresseesOf, fingerprint } from "../kinds/recipient.ts";
 
 /**
- * `recipients`: who gets a copy in this attempt; none if all have theirs. `giveBack` is told how many were sent, and gives
- * the others back to the budget; it never throws. `obstacle`: why nothing may be sent for `seconds`; `isForNobody`: no recipient wants it.
+ * `recipients`: who gets a copy in this attempt; none if all have theirs. `giveBack` is told how many were
+ * sent, and gives the others back to the budget; it never throws. `obstacle`: why nothing may be sent for
+ * `seconds`; `isForNobody`: no recipient wants it.
  */
 export type MailPlan =
   | { recipients: Addressee[]; giveBack: (sent: number) => Promise<void> }
@@ -17,13 +18,17 @@ export type MailPlan =
 /** Until it is looked again whether somebody has confirmed. */
 const confirmationSeconds = 3_600;
 
-/** Messages about single addresses that wait for the same hour or day are spread, after the re-dispatch has sent all others. */
+/**
+ * Messages about single addresses that wait for the same hour or day are spread, after the re-dispatch has
+ * sent all others.
+ */
 const headStartSeconds = 120;
 const spreadSeconds = 300;
 
 /**
- * Messages about single addresses leave the rest of an hour and a day to summaries, scan errors and notices, which also go first in an hour.
- * One to more recipients than that is the first of its hour or waits (budget.ts).
+ * Messages about single addresses leave the rest of an hour and a day to summaries, scan errors and notices,
+ * which also go first in an hour. One to more recipients than that is the first of its hour or waits
+ * (budget.ts).
  */
 const shareOfSingles = 0.9;
 

@@ -1,7 +1,8 @@
 /**
- * How a change of a channel is reported, so that nobody with a key or a session sends alerts elsewhere unseen. The activity log says what
- * changed, without values. When alerts reach other receivers, the admins get an e-mail, whatever channels want and whatever is left of the
- * budget of e-mails; the other channels that want it get a notice too.
+ * How a change of a channel is reported, so that nobody with a key or a session sends alerts elsewhere
+ * unseen. The activity log says what changed, without values. When alerts reach other receivers, the admins
+ * get an e-mail, whatever channels want and whatever is left of the budget of e-mails; the other channels
+ * that want it get a notice too.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../access/activity/actor.ts";
@@ -83,8 +84,9 @@ export type Notices = { writes: Write[]; send: () => Promise<void> };
 const nameOf = ({ type, label }: Actor): string => (type === "api_key" ? `the API key "${label}"` : label);
 
 /**
- * The notices to the admins and to the other channels that want `scan_error`: of a changed destination, and of the last channel with alerts
- * of new breaches that goes. The transaction is refused if another channel, because of which this one is not the last, has changed.
+ * The notices to the admins and to the other channels that want `scan_error`: of a changed destination, and
+ * of the last channel with alerts of new breaches that goes. The transaction is refused if another channel,
+ * because of which this one is not the last, has changed.
  */
 export const noticesOf = async (
   org: number,

@@ -11,7 +11,9 @@ const maximumSecretLength = 1024;
 const channelKind = z.enum(["email", "slack", "webhook"]);
 export type ChannelKind = z.infer<typeof channelKind>;
 
-/** Behind `whsec_` the base64 (RFC 4648, with padding) of at least 16 bytes, which libraries of Standard Webhooks read. */
+/**
+ * Behind `whsec_` the base64 (RFC 4648, with padding) of at least 16 bytes, which libraries of Standard Webhooks read.
+ */
 const signingSecret =
   /^(?!whsec_)|^whsec_(?:[A-Za-z0-9+/]{4}){5,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
 
@@ -146,7 +148,9 @@ export type AlertConfig = z.infer<typeof alertConfig>;
 export const groupings = ["scan", "address", "day", "week"] as const;
 export type Grouping = (typeof groupings)[number];
 
-/** Body of PUT /alert-configs/:id/options, whole, and the reply of GET. What fits which kind is checked in options.ts. */
+/**
+ * Body of PUT /alert-configs/:id/options, whole, and the reply of GET. What fits which kind is checked in options.ts.
+ */
 export const alertOptions = z
   .object({
     name: z.nullable(nameOf(100)),

@@ -37,7 +37,8 @@ type Count = () => Promise<void>;
 
 /**
  * Creates a channel and returns its id. Refuses `invalidInput` for a destination that is not public HTTPS,
- * `channelsOfDay`, and `channelLimitReached` when the organization has 20 channels. `also`: further writes of the transaction, which go first.
+ * `channelsOfDay`, and `channelLimitReached` when the organization has 20 channels. `also`: further writes of
+ * the transaction, which go first.
  */
 export const create = async (
   org: number,
@@ -90,8 +91,8 @@ export type ChannelPatch = z.output<typeof alertConfigPatch>;
 
 /**
  * Changes a channel. `config` is merged field by field; a change of the kind needs the full config of the new
- * kind. A patch that changes nothing succeeds without an entry in the activity log. Refuses `channelNotFound`, `invalidInput` and
- * `channelsOfDay`.
+ * kind. A patch that changes nothing succeeds without an entry in the activity log. Refuses
+ * `channelNotFound`, `invalidInput` and `channelsOfDay`.
  */
 export const change = (
   org: number,
@@ -147,9 +148,9 @@ const assertFew = async (org: number, { type }: Actor): Promise<void> => {
 };
 
 /**
- * The change of a channel that sets these values, and the form if there is one. With another kind, options whose defaults differ between
- * kinds get the new defaults: a webhook's would name people in Slack. A channel that is enabled, disabled, or gets another
- * destination, no longer counts as failing.
+ * The change of a channel that sets these values, and the form if there is one. With another kind, options
+ * whose defaults differ between kinds get the new defaults: a webhook's would name people in Slack. A channel
+ * that is enabled, disabled, or gets another destination, no longer counts as failing.
  */
 const changeOf = (
   before: Channel,
@@ -180,8 +181,8 @@ const normalized = (form: ChannelForm): ChannelForm => {
 };
 
 /**
- * The channel's kind and config with the patch applied, and whether the patch names a destination. Refuses `invalidInput` when kind and
- * config do not fit.
+ * The channel's kind and config with the patch applied, and whether the patch names a destination. Refuses
+ * `invalidInput` when kind and config do not fit.
  */
 const patchedForm = (
   row: ChannelForm,
@@ -201,7 +202,10 @@ const patchedForm = (
   return { form, namesDestination: isOtherKind || given[destinationOf(row).field] !== undefined };
 };
 
-/** Refuses `invalidInput` unless the destination is public HTTPS (destination.ts), which each send checks again, and of this kind. */
+/**
+ * Refuses `invalidInput` unless the destination is public HTTPS (destination.ts), which each send checks
+ * again, and of this kind.
+ */
 const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
   const { field, value: url } = destinationOf(form);
   if (typeof url !== "string") return;

@@ -45,8 +45,9 @@ export const unconfirmed = async (org: number, addressees: readonly Addressee[])
 const domainOf = ({ email }: Addressee): string => email.slice(email.lastIndexOf("@") + 1).toLowerCase();
 
 /**
- * Asks those who were not asked lately to confirm. A request is a copy out of the organization's budget; nobody is asked when it is used
- * up. If SES throttles, the recipient is asked at the next alert; if it refuses, in a week. Throws when the table cannot be used.
+ * Asks those who were not asked lately to confirm. A request is a copy out of the organization's budget;
+ * nobody is asked when it is used up. If SES throttles, the recipient is asked at the next alert; if it
+ * refuses, in a week. Throws when the table cannot be used.
  */
 export const askToConfirm = async (
   { id: org, name, mailBudget = defaultMailBudget }: Organization,

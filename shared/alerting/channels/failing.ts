@@ -1,7 +1,7 @@
 /**
- * A channel fails from its first failed attempt until an attempt arrives, or people enable it, disable it, or send it elsewhere. The organization's other
- * channels that want scan errors are told, once until then and at most once a day, when something was due for a day in which nothing arrived, or
- * a delivery is given up.
+ * A channel fails from its first failed attempt until an attempt arrives, or people enable it, disable it, or
+ * send it elsewhere. The organization's other channels that want scan errors are told, once until then and at
+ * most once a day, when something was due for a day in which nothing arrived, or a delivery is given up.
  */
 import { allOf, asRead, exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
@@ -11,15 +11,21 @@ import { wake } from "../../outbox/outbox.ts";
 import { problemOf } from "./change-notice.ts";
 import { type Channel, describe, list } from "./channel.ts";
 
-/** If some deliveries of a channel arrive and some are given up, the others are told again after this time at the earliest. */
+/**
+ * If some deliveries of a channel arrive and some are given up, the others are told again after this time at
+ * the earliest.
+ */
 const againAfterSeconds = 24 * 3600;
 
-/** Why alerts do not reach a channel. `isOperators`: only whoever operates the service can mend it; `isPartial`: some recipients get theirs. */
+/**
+ * Why alerts do not reach a channel. `isOperators`: only whoever operates the service can mend it;
+ * `isPartial`: some recipients get theirs.
+ */
 export type Failure = { failure: string; isOperators?: boolean; isPartial?: boolean };
 
 /**
- * Call it before the delivery changes: if the process dies in between, the next attempt notes it. `isLasting`: the others are told,
- * unless they were. What was noted is not written again.
+ * Call it before the delivery changes: if the process dies in between, the next attempt notes it.
+ * `isLasting`: the others are told, unless they were. What was noted is not written again.
  */
 export const noteFailing = async (
   org: number,
@@ -63,8 +69,9 @@ const inWords = (channel: Channel, { failure, isOperators, isPartial }: Failure)
 const minute = 60_000;
 
 /**
- * Notes that a delivery arrived, unless the channel works and its row, as it was read, notes one of the last minute. Call it before the
- * delivery changes too: a note that stays would keep the next failure from being told.
+ * Notes that a delivery arrived, unless the channel works and its row, as it was read, notes one of the last
+ * minute. Call it before the delivery changes too: a note that stays would keep the next failure from being
+ * told.
  */
 export const noteWorking = async (
   org: number,

@@ -16,8 +16,8 @@ const hourSeconds = 3_600;
 const daySeconds = 24 * hourSeconds;
 
 /**
- * `isCaused`: everybody with a session or a key can cause it, such as tests of channels and notices. It has half of the budget at most, so
- * that the other half is left to alerts of breaches.
+ * `isCaused`: everybody with a session or a key can cause it, such as tests of channels and notices. It has
+ * half of the budget at most, so that the other half is left to alerts of breaches.
  */
 type Purpose = { isCaused?: boolean };
 
@@ -48,8 +48,8 @@ const countersOf = (hour: string, { isCaused = false }: Purpose) => [
 
 /**
  * Takes copies out of the budget. Undefined when they may be sent, otherwise the end of the hour or day that
- * is used up. The first message of an hour or day fits whatever its size, unless the budget is 0. Copies are taken before they are sent, so that
- * a crash may count too many and never too few. One write unit.
+ * is used up. The first message of an hour or day fits whatever its size, unless the budget is 0. Copies are
+ * taken before they are sent, so that a crash may count too many and never too few. One write unit.
  */
 export const takeCopies = async (
   org: number,

@@ -17,8 +17,8 @@ export const getOptions = async (org: number, id: number): Promise<AlertOptions>
 };
 
 /**
- * Replaces the options of a channel. Options that change nothing succeed without an entry in the activity log. Refuses `channelNotFound`,
- * and `invalidInput` for those that the channel's kind does not have.
+ * Replaces the options of a channel. Options that change nothing succeed without an entry in the activity
+ * log. Refuses `channelNotFound`, and `invalidInput` for those that the channel's kind does not have.
  */
 export const setOptions = (
   org: number,

@@ -62,7 +62,10 @@ export type PersonEvent = { breachIds: number[]; email: { id: number; findingIds
 /** What a delivery waits for, in a few words, and until when, ISO 8601. */
 export type WaitsFor = { reason: string; until: string };
 
-/** What a message about many people is about. `breachId`: the worst breach that it names; `isPart`: at least so many people. */
+/**
+ * What a message about many people is about. `breachId`: the worst breach that it names; `isPart`: at least
+ * so many people.
+ */
 export type Headline = { breachId?: number; more: number; people: number; isPart: boolean };
 
 /** What a receiver answered. `body`: its first 200 printable characters. */
@@ -138,7 +141,10 @@ export async function* ofChannel(org: number, channelId: number): AsyncGenerator
   }
 }
 
-/** The write that counts so many more deliveries of this one's channel as given up, for the transaction that changes their status. */
+/**
+ * The write that counts so many more deliveries of this one's channel as given up, for the transaction that
+ * changes their status.
+ */
 export const countNotDelivered = (
   org: number,
   { id, group }: Pick<Delivery, "id" | "group">,
@@ -172,8 +178,8 @@ export const raise = (
 export type Wanted = { event: AlertEvent; channel: Channel; scans?: Set<number>; until?: string };
 
 /**
- * Prepares one delivery for each given pair, whatever the channels' notification flags say. What is sent later has no message. Takes their
- * ids off `ids`, and reserves what is missing there.
+ * Prepares one delivery for each given pair, whatever the channels' notification flags say. What is sent
+ * later has no message. Takes their ids off `ids`, and reserves what is missing there.
  */
 export const raiseFor = async (
   org: number,

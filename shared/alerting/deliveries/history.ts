@@ -5,8 +5,8 @@ import * as table from "../../aws/table/table.ts";
 import { countNotDelivered, type Delivery, deliveries, ofChannel } from "./delivery.ts";
 
 /**
- * Deletes the delivery history of a removed channel, block by block, for as long as `mayGoOn` returns true. The row that makes the sweep
- * continue goes last, and stays if a delivery has changed meanwhile.
+ * Deletes the delivery history of a removed channel, block by block, for as long as `mayGoOn` returns true.
+ * The row that makes the sweep continue goes last, and stays if a delivery has changed meanwhile.
  */
 export const deleteHistory = async (
   org: number,

@@ -46,12 +46,14 @@ export const redispatch = async ({ logger, remainingSeconds }: Invocation): Prom
   }
 };
 
-/** `error`: why the last failed one failed, if that is known. Deliveries that somebody else took are in neither number. */
+/**
+ * `error`: why the last failed one failed, if that is known. Deliveries that somebody else took are in neither number.
+ */
 type Outcome = { sent: number; failed: number; error: unknown };
 
 /**
- * Takes the deliveries, then sends their messages in as few requests as there are queues, and adds up the outcome. A message that SQS
- * does not accept is as good as lost: its delivery is due again in a minute.
+ * Takes the deliveries, then sends their messages in as few requests as there are queues, and adds up the
+ * outcome. A message that SQS does not accept is as good as lost: its delivery is due again in a minute.
  */
 const redispatchRows = async (due: readonly DueRow[], outcome: Outcome): Promise<void> => {
   const taken: Outgoing[] = [];

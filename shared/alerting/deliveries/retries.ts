@@ -1,4 +1,6 @@
-/** When a delivery is attempted again: a dispatch is three attempts in a few seconds, and dispatches are an hour apart. */
+/**
+ * When a delivery is attempted again: a dispatch is three attempts in a few seconds, and dispatches are an hour apart.
+ */
 import type { DeliveryRow } from "./delivery.ts";
 
 export const attemptsPerDispatch = 3;
@@ -35,7 +37,10 @@ export const nextAfterFailure = (left: number, redispatchSeconds: number): Next 
 
 const longestBackoffSeconds = 7_200;
 
-/** What follows an attempt that the receiver throttled: the same attempt at a random time, ever later, because many may wait for one receiver. */
+/**
+ * What follows an attempt that the receiver throttled: the same attempt at a random time, ever later, because
+ * many may wait for one receiver.
+ */
 export const nextAfterThrottling = ({ throttled = 0 }: DeliveryRow, retryAfterSeconds: number): Next => {
   const backoffSeconds = Math.random() * Math.min(longestBackoffSeconds, 60 * 2 ** throttled);
   return {

@@ -1,4 +1,7 @@
-/** A part of the findings of a scan, such as the first of two messages tells: by ids, in few ranges because each worker reserves many at once. */
+/**
+ * A part of the findings of a scan, such as the first of two messages tells: by ids, in few ranges because
+ * each worker reserves many at once.
+ */
 
 type Range = readonly [first: number, last: number];
 

@@ -1,6 +1,7 @@
 /**
- * Every change of a delivery after it was raised (delivery.ts). Each has a condition on the state before; when that does
- * not hold, somebody else has attempted, ended or deleted the delivery, and the row is left as it is.
+ * Every change of a delivery after it was raised (delivery.ts). Each has a condition on the state before;
+ * when that does not hold, somebody else has attempted, ended or deleted the delivery, and the row is left as
+ * it is.
  *
  * | Transition      | State before                    | State after                                     | Caller     |
  * | --------------- | ------------------------------- | ----------------------------------------------- | ---------- |
@@ -12,8 +13,8 @@
  * | `takeDue`       | due, as read                    | due when a message would count as lost          | redispatch |
  * | `scheduleAgain` | in any state but attempted      | pending or retrying, due                        | by-hand    |
  *
- * Waiting: pending or retrying, due, and without a lease that holds. Attempted: with a lease. Deleting a channel deletes
- * its deliveries in any state (history.ts).
+ * Waiting: pending or retrying, due, and without a lease that holds. Attempted: with a lease. Deleting a
+ * channel deletes its deliveries in any state (history.ts).
  */
 
 import { randomUUID } from "node:crypto";
@@ -55,7 +56,8 @@ const isClaimedBy = ({ token }: ClaimedAttempt): Condition => condition("#lease.
 
 /**
  * Claims attempt `attempt` (from 1) and counts it. Undefined when there is nothing to do: the message is
- * repeated or late, another worker holds the lease, or the delivery is over or deleted. `headline`: of what the attempt tells.
+ * repeated or late, another worker holds the lease, or the delivery is over or deleted. `headline`: of what
+ * the attempt tells.
  */
 export const claim = async (
   org: number,
@@ -89,12 +91,16 @@ export const claim = async (
   return row?.lease?.token === token ? { delivery: row, token } : undefined;
 };
 
-/** What an attempt came to: why it failed, the answer by HTTP, and the fingerprints of addresses that got their copy in it. */
+/**
+ * What an attempt came to: why it failed, the answer by HTTP, and the fingerprints of addresses that got
+ * their copy in it.
+ */
 export type Outcome = { failure?: string; response: LastResponse | undefined; reached: Set<string> };
 
 /**
- * Records the result of a claimed attempt, or takes it back: then it is not counted, and the status becomes `retrying`, so that an operator
- * can send it sooner. `"lost"`: nothing was written, because the claim no longer holds.
+ * Records the result of a claimed attempt, or takes it back: then it is not counted, and the status becomes
+ * `retrying`, so that an operator can send it sooner. `"lost"`: nothing was written, because the claim no
+ * longer holds.
  */
 export const finish = async (
   org: number,
@@ -176,7 +182,8 @@ export const giveUp = async (org: number, delivery: Delivery, failureReason: str
 };
 
 /**
- * Deletes a delivery, or keeps only the event `left`, and writes `others` in its place. Writes nothing when it has changed since it was read.
+ * Deletes a delivery, or keeps only the event `left`, and writes `others` in its place. Writes nothing when
+ * it has changed since it was read.
  */
 export const replace = async (
   org: number,
@@ -206,9 +213,10 @@ export const takeDue = async (key: Key, dueAt: string): Promise<Delivery | undef
 };
 
 /**
- * Schedules a delivery by hand. `"when lost"` (default): the caller enqueues the message itself, so `dueAt` is when that
- * message would count as lost. `"now"`: the re-dispatch sends it. A delivery that is over gets three more attempts; one
- * that was delivered goes to all its recipients again. Returns false when an attempt is in flight or the row has changed.
+ * Schedules a delivery by hand. `"when lost"` (default): the caller enqueues the message itself, so `dueAt`
+ * is when that message would count as lost. `"now"`: the re-dispatch sends it. A delivery that is over gets
+ * three more attempts; one that was delivered goes to all its recipients again. Returns false when an attempt
+ * is in flight or the row has changed.
  */
 export const scheduleAgain = async (
   org: number,

@@ -9,8 +9,9 @@ const maximumBody = 200;
 const minimumSecret = 6;
 
 /**
- * The first 200 characters of a response's text, in one line. Error pages often repeat the request: parts of the url and values of headers are
- * secret, and e-mail addresses are in no delivery, so that all of them are left out.
+ * The first 200 characters of a response's text, in one line. Error pages often repeat the request: parts of
+ * the url and values of headers are secret, and e-mail addresses are in no delivery, so that all of them are
+ * left out.
  */
 export const shownBody = (
   text: string,

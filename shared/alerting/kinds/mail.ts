@@ -11,8 +11,9 @@ import { type Addressee, oneClickUrlOf, pageUrlOf } from "./recipient.ts";
 const concurrency = 5;
 
 /**
- * Sends a notice to each of at most 20 recipients in a message of its own, with a link to unsubscribe. If some fail, the others are still
- * sent. Without recipients it succeeds. Never throws; a `failure` never contains an address.
+ * Sends a notice to each of at most 20 recipients in a message of its own, with a link to unsubscribe. If
+ * some fail, the others are still sent. Without recipients it succeeds. Never throws; a `failure` never
+ * contains an address.
  */
 export const send = async (
   recipients: readonly Addressee[],
@@ -67,7 +68,10 @@ const threadOf = ({ threads }: Notice): { Name: string; Value: string }[] =>
     ? []
     : [{ Name: "References", Value: threads.map((each) => `<${each}@breach-monitor.invalid>`).join(" ") }];
 
-/** A notice as an e-mail: the subject, and the same content as text and as HTML. `unsubscribeUrl`: where its reader unsubscribes. */
+/**
+ * A notice as an e-mail: the subject, and the same content as text and as HTML. `unsubscribeUrl`: where its
+ * reader unsubscribes.
+ */
 export const messageOf = (
   notice: Notice,
   unsubscribeUrl?: string,

@@ -1,6 +1,7 @@
 /**
- * Urls of systems that are given as a Slack channel and do not read Slack's messages. Some answer 202 all the same: such a channel
- * would count as delivered, and nobody would be told (github.com/elastic/kibana/issues/187823).
+ * Urls of systems that are given as a Slack channel and do not read Slack's messages. Some answer 202 all the
+ * same: such a channel would count as delivered, and nobody would be told
+ * (github.com/elastic/kibana/issues/187823).
  */
 
 const teams = [

@@ -1,4 +1,7 @@
-/** A message in words for people. Slack and e-mail show the same notice, each in its own format and with its own escaping. */
+/**
+ * A message in words for people. Slack and e-mail show the same notice, each in its own format and with its
+ * own escaping.
+ */
 import { buttonColor, type Link } from "../../aws/mail/html.ts";
 import type { Severity } from "../../hibp/severity-schema.ts";
 

@@ -25,9 +25,10 @@ const nextAddressAfterMilliseconds = 2000;
 
 /**
  * What became of one attempt to send. `status` (2xx): delivered. `failure` is a short reason for people and
- * never contains the url, a header or a part of the response. `response`: what an HTTP receiver answered (answer.ts). With `retryAfterSeconds` the receiver throttled
- * the attempt and asks for this pause (0: it named none). `isFinal`: further attempts are of no use. `isOperators`: only whoever operates
- * the service can mend it. `reached`: the addresses that got their e-mail, also of an attempt that failed for others.
+ * never contains the url, a header or a part of the response. `response`: what an HTTP receiver answered
+ * (answer.ts). With `retryAfterSeconds` the receiver throttled the attempt and asks for this pause (0: it
+ * named none). `isFinal`: further attempts are of no use. `isOperators`: only whoever operates the service
+ * can mend it. `reached`: the addresses that got their e-mail, also of an attempt that failed for others.
  */
 export type AttemptResult = (
   | { status: number }
@@ -179,7 +180,9 @@ const request = (
       .end(body);
   });
 
-/** Codes of headers that Node's parser refuses, for example with two lengths of the body. Not that they are too large. */
+/**
+ * Codes of headers that Node's parser refuses, for example with two lengths of the body. Not that they are too large.
+ */
 const isMalformed = /^HPE_(?!HEADER_OVERFLOW$)/;
 
 /** In characters, up to its reason. */

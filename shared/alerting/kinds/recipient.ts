@@ -120,8 +120,9 @@ export const mayBeAsked = ({ asked = 0, askAfter = "" }: Addressee, now: Date): 
   asked < maximumAsked && askAfter <= now.toISOString();
 
 /**
- * Notes how often a recipient was asked, and from when somebody may ask again. Of several callers that have read the same row one gets `true`. It
- * is a transaction so that a lost reply does not look like somebody else's note.
+ * Notes how often a recipient was asked, and from when somebody may ask again. Of several callers that have
+ * read the same row one gets `true`. It is a transaction so that a lost reply does not look like somebody
+ * else's note.
  */
 export const setAsking = async (
   org: number,

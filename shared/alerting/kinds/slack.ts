@@ -22,12 +22,15 @@ export type SlackMessage = {
 /** A message lists at most this many breaches, so that it stays readable; Slack allows 50 blocks. */
 const maximumItems = 10;
 
-/** Limits in characters of the escaped text. A title, details and a link share a section, for which Slack allows 3000. */
+/**
+ * Limits in characters of the escaped text. A title, details and a link share a section, for which Slack allows 3000.
+ */
 const maximumTitle = 300;
 const maximumSection = 2_900;
 /**
- * Slack refuses messages of more than about 13,200 characters in all (github.com/slackapi/bolt-js/issues/2509). The worst breaches
- * come first, and leave each of the others this many.
+ * Slack refuses messages of more than about 13,200 characters in all
+ * (github.com/slackapi/bolt-js/issues/2509). The worst breaches come first, and leave each of the others this
+ * many.
  */
 const maximumSections = 7_500;
 const leastOfSection = 650;
@@ -36,7 +39,10 @@ const maximumText = 1000;
 const maximumFact = 600;
 const maximumHeader = 150;
 
-/** With these Slack refuses a hook that takes no message until somebody changes it (docs.slack.dev, "Handling errors" of webhooks). */
+/**
+ * With these Slack refuses a hook that takes no message until somebody changes it (docs.slack.dev, "Handling
+ * errors" of webhooks).
+ */
 const finalStatuses = [403, 404, 410];
 
 /** Posts a notice to a Slack webhook. As `post`: it checks the destination, has one deadline and never throws. */

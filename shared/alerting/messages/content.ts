@@ -11,7 +11,10 @@ export type ScanReport = {
 
 export type Content = ScanReport | PersonReport | OwnerReport | Summary;
 
-/** `leastOfOwner`: the severity, as a level, from which an owner is told. Undefined: nothing is left to tell, or the channel's kind has no such message. */
+/**
+ * `leastOfOwner`: the severity, as a level, from which an owner is told. Undefined: nothing is left to tell,
+ * or the channel's kind has no such message.
+ */
 export const readContent = async (
   org: number,
   delivery: Delivery,
@@ -43,7 +46,8 @@ const forChannel = (
   const open = person.breaches.filter(({ isSensitive }) => !(isDiscreet && isSensitive));
   if (open.length === person.breaches.length) return person;
   if (isWebhook) return open.length === 0 ? undefined : { ...person, breaches: open };
-  // A channel that is told of scans gets this only if the breach became sensitive, or the channel discreet, after the delivery was created.
+  // A channel that is told of scans gets this only if the breach became sensitive, or the channel discreet,
+  // after the delivery was created.
   return {
     kind: "found",
     ...noBreaches,

@@ -17,7 +17,10 @@ export type FoundInScans = {
   rows: () => AsyncGenerator<FoundRow[]>;
 };
 
-/** What scans have found. `rows`, from the block with the finding `from` on, costs the read units of the blocks that hold any. */
+/**
+ * What scans have found. `rows`, from the block with the finding `from` on, costs the read units of the
+ * blocks that hold any.
+ */
 export const foundIn = async (org: number, scanIds: ReadonlySet<number>, from = 1): Promise<FoundInScans> => {
   const isOfScan = ({ scanId }: FindingGroup): boolean => scanId !== null && scanIds.has(scanId);
   const directory = await findings.directory(org);

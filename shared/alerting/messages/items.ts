@@ -1,4 +1,6 @@
-/** The entries of a message: of a breach for those whose address is told, of a person, and of a breach of many people. */
+/**
+ * The entries of a message: of a breach for those whose address is told, of a person, and of a breach of many people.
+ */
 import { unlinked } from "../../aws/mail/quoted.ts";
 import { unknownDate } from "../../contract/unknown-date.ts";
 import { inBothForms } from "../../monitoring/domains/written-name.ts";
@@ -14,7 +16,9 @@ const maximumName = 200;
 const maximumDomain = 253;
 const maximumAddressInHeadline = 60;
 
-/** Entries of a message, so that Slack shows all of them (slack.ts). Of a first scan it lists the worst five breaches. */
+/**
+ * Entries of a message, so that Slack shows all of them (slack.ts). Of a first scan it lists the worst five breaches.
+ */
 const maximumItems = 10;
 const maximumOfBaseline = 5;
 

@@ -1,6 +1,7 @@
 /**
- * What a message says of one address, read when the message is sent: the catalog's current details, and the e-mail as it is now. Addresses and
- * names of owners are in no delivery, so that removing an e-mail removes them.
+ * What a message says of one address, read when the message is sent: the catalog's current details, and the
+ * e-mail as it is now. Addresses and names of owners are in no delivery, so that removing an e-mail removes
+ * them.
  */
 import { findings } from "../../findings/record.ts";
 import type { Breach } from "../../hibp/breach.ts";
@@ -65,8 +66,9 @@ export const readPerson = async (
 };
 
 /**
- * Undefined: there is nobody to tell. The address was removed or disabled, its domain is no longer verified, what leaked is sensitive or below
- * `least`, or a later message tells it, since the delivery was created. A delivery that is over is read as it was sent.
+ * Undefined: there is nobody to tell. The address was removed or disabled, its domain is no longer verified,
+ * what leaked is sensitive or below `least`, or a later message tells it, since the delivery was created. A
+ * delivery that is over is read as it was sent.
  */
 export const readOwner = async (
   org: number,

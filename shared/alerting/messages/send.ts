@@ -69,8 +69,8 @@ export const eventOf = (content: Content): Event => {
 };
 
 /**
- * What `send` gives to a channel of this kind, as text: no signature, and of an e-mail the subject and the text, without a recipient's
- * own link.
+ * What `send` gives to a channel of this kind, as text: no signature, and of an e-mail the subject and the
+ * text, without a recipient's own link.
  */
 export const payloadOf = (
   kind: ChannelForm["channel"],

@@ -39,7 +39,10 @@ export type Summary = {
   persons: PersonReport[];
   /** People in sensitive breaches that the channel must not name. */
   discreetPeople: number;
-  /** In `breaches`. No number counts both these people and those of `discreetPeople`: its difference to others would say who they are. */
+  /**
+   * In `breaches`. No number counts both these people and those of `discreetPeople`: its difference to others
+   * would say who they are.
+   */
   people: number;
   /** There are so many findings that people were counted in some of them only: there are at least as many. */
   isPart?: boolean;
@@ -112,7 +115,10 @@ export const readGathered = async (
   };
 };
 
-/** What was found of a breach. Ids of e-mails: `everybody`, and the `people` whom this message tells of; `first`: addresses of the first of these. */
+/**
+ * What was found of a breach. Ids of e-mails: `everybody`, and the `people` whom this message tells of;
+ * `first`: addresses of the first of these.
+ */
 type BreachFound = {
   breachId: number;
   level: number;
@@ -182,7 +188,10 @@ const peopleIn = (sets: readonly Set<number>[]): number => new Set(sets.flatMap(
 const withSeverity = (breach: Breach | undefined, level: number): Breach | undefined =>
   breach && { ...breach, severity: severityAt(level) };
 
-/** The breaches that a message tells of. Without names where readers would take these for the people of a sensitive breach. */
+/**
+ * The breaches that a message tells of. Without names where readers would take these for the people of a
+ * sensitive breach.
+ */
 const toldOf = (
   worstFirst: readonly BreachFound[],
   details: ReadonlyMap<number, Breach>,

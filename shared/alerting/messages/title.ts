@@ -23,8 +23,8 @@ export const headlineOf = (content: Content): Headline | undefined => {
 };
 
 /**
- * What a delivery is about in one line, without anybody's name or address. `titles`: of breaches, by id. `isDiscreet`: the channel names
- * no sensitive breach.
+ * What a delivery is about in one line, without anybody's name or address. `titles`: of breaches, by id.
+ * `isDiscreet`: the channel names no sensitive breach.
  */
 export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: boolean): string => {
   const nameOf = (breachId: number | undefined): string => {

@@ -1,6 +1,6 @@
 /**
- * What a scan has found so far, in one row for each scan. It keeps how each channel is told, since options may change while the scan
- * runs, and which findings the first message of a scan tells.
+ * What a scan has found so far, in one row for each scan. It keeps how each channel is told, since options
+ * may change while the scan runs, and which findings the first message of a scan tells.
  */
 import { absent, asRead, type Write } from "../../aws/table/condition.ts";
 import { lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
@@ -19,7 +19,10 @@ export type Collecting = {
   sensitive: number[];
   /** When the first message is due, if the scan still runs then. ISO 8601. */
   firstMessageAt?: string;
-  /** By channel that has got the first message: the sensitive breaches that it left apart. Nothing is added to `ranges` from then on. */
+  /**
+   * By channel that has got the first message: the sensitive breaches that it left apart. Nothing is added to
+   * `ranges` from then on.
+   */
   told?: Record<string, number[]>;
   /** Counts the changes of the row. */
   step: number;
@@ -71,7 +74,10 @@ export const writeOf = (org: number, before: Collecting | undefined, after: Coll
   if: before === undefined ? absent : asRead({ step: before.step }),
 });
 
-/** Sensitive breaches wait for the scan's end where they are told without names: right after a name, "1 person" would say whose it is. */
+/**
+ * Sensitive breaches wait for the scan's end where they are told without names: right after a name, "1
+ * person" would say whose it is.
+ */
 export const apartFor = ({ sensitive }: Collecting, channel: Channel): number[] =>
   optionsOf(channel).sensitive === "discreet" ? sensitive : [];
 

@@ -1,4 +1,6 @@
-/** The end of a scan: the last message of each channel that is told of scans as a whole, and what became of the scan. */
+/**
+ * The end of a scan: the last message of each channel that is told of scans as a whole, and what became of the scan.
+ */
 import * as queue from "../../aws/queue/queue.ts";
 import { exists, type Write } from "../../aws/table/condition.ts";
 import type { Key } from "../../aws/table/keys.ts";
@@ -31,7 +33,8 @@ export const tellEnded = async (
   const found = isFirst && isAsked ? await firstFound(org, scanId) : undefined;
   const isMany = found !== undefined && found.people > fewPeople;
   const isBaseline = isMany && isCompleted;
-  // Of a scan that failed too, since the next does not find these findings again. In transactions of their own, which may be repeated.
+  // Of a scan that failed too, since the next does not find these findings again. In transactions of their
+  // own, which may be repeated.
   if (least !== undefined && found !== undefined && !isMany) {
     const { messages } = await tell(org, findingsFrom(least, found.rows));
     await queue.sendPossible("deliveries", messages);

@@ -4,8 +4,9 @@ import * as table from "../../aws/table/table.ts";
 import { deliveries, type Raised } from "../deliveries/delivery.ts";
 
 /**
- * Writes deliveries and takes what they tell off the outbox, in one transaction. `off`: the writes on rows of the outbox, which fail when
- * another worker has dealt with them; then this gives false. Throws `TransactionRefused` when one of the `others` fails.
+ * Writes deliveries and takes what they tell off the outbox, in one transaction. `off`: the writes on rows of
+ * the outbox, which fail when another worker has dealt with them; then this gives false. Throws
+ * `TransactionRefused` when one of the `others` fails.
  */
 export const settle = async (
   org: number,

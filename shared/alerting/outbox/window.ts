@@ -9,7 +9,10 @@ import { deliveries, type Raised, raiseFor, reserveIds } from "../deliveries/del
 /** The delivery that the channel gathers in until a time (ISO 8601). */
 type Window = { deliveryId: number; until: string };
 
-/** Adds a scan to the delivery that the channel gathers in, or begins one. The writes fail when that delivery is under way meanwhile. */
+/**
+ * Adds a scan to the delivery that the channel gathers in, or begins one. The writes fail when that delivery
+ * is under way meanwhile.
+ */
 export const joinWindow = async (
   org: number,
   channel: Channel,

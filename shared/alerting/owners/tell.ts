@@ -48,8 +48,8 @@ export const tellByHand = async (org: number, ids: readonly number[], actor: Act
 };
 
 /**
- * Writes deliveries to the owners of these findings, without those who were told of them within a day. Safe to repeat, also after it was
- * interrupted. The caller sends the messages.
+ * Writes deliveries to the owners of these findings, without those who were told of them within a day. Safe
+ * to repeat, also after it was interrupted. The caller sends the messages.
  */
 export const tell = async (
   org: number,
@@ -134,8 +134,9 @@ const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[];
 };
 
 /**
- * Findings whose message to the owner is not under way and was not attempted within a day. A failed attempt counts, because SES may have taken
- * it. One that waits because no channel tells owners any more is not under way: it may never go out, and finds nothing to tell if it does.
+ * Findings whose message to the owner is not under way and was not attempted within a day. A failed attempt
+ * counts, because SES may have taken it. One that waits because no channel tells owners any more is not under
+ * way: it may never go out, and finds nothing to tell if it does.
  */
 const untoldOf = async (org: number, ids: readonly number[]): Promise<FindingRecord[]> => {
   const latest = new Date(Date.now() - againAfterMilliseconds).toISOString();

@@ -1,6 +1,7 @@
 /**
- * HTML that mail programs show alike: tables and inline styles, since Outlook and Gmail leave out much of CSS, at most 600 px wide.
- * The style sheet in the head is for dark mode alone, and nothing is lost where it is left out.
+ * HTML that mail programs show alike: tables and inline styles, since Outlook and Gmail leave out much of
+ * CSS, at most 600 px wide. The style sheet in the head is for dark mode alone, and nothing is lost where it
+ * is left out.
  */
 import { escaped } from "./mail.ts";
 
@@ -54,7 +55,9 @@ export const htmlPage = ({
     "</td></tr></table>\n</body>\n</html>\n",
   ].join("\n");
 
-/** Text without a place to break, such as a long address, breaks anywhere, so that nobody scrolls sideways on a phone. */
+/**
+ * Text without a place to break, such as a long address, breaks anywhere, so that nobody scrolls sideways on a phone.
+ */
 const row = (content: string, above = 16): string =>
   `<tr><td class="text" style="padding: ${above}px 24px 0; ${font}; font-size: 16px; line-height: 24px; color: #1c1f24; overflow-wrap: anywhere">${content}</td></tr>`;
 

@@ -46,8 +46,8 @@ export const send = async (
             Subject: { Data: subject, Charset: "UTF-8" },
             Body: { Text: { Data: text, Charset: "UTF-8" }, Html: { Data: html, Charset: "UTF-8" } },
             Headers: [
-              // Keep out-of-office programs from answering: by RFC 3834, and Exchange, which reads its own header alone. `Precedence` is
-              // left out, by which ticket systems and spam filters judge too.
+              // Keep out-of-office programs from answering: by RFC 3834, and Exchange, which reads its own
+              // header alone. `Precedence` is left out, by which ticket systems and spam filters judge too.
               { Name: "Auto-Submitted", Value: "auto-generated" },
               { Name: "X-Auto-Response-Suppress", Value: "OOF, AutoReply" },
               ...headers,

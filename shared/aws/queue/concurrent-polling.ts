@@ -24,8 +24,8 @@ const stopJitterSeconds = 5;
 const maximumInFlight = 50;
 
 /**
- * Work on messages that came together. `read` reads at once what all of them need, in their order; `handle` works on each alone,
- * at the same time as on the others.
+ * Work on messages that came together. `read` reads at once what all of them need, in their order; `handle`
+ * works on each alone, at the same time as on the others.
  */
 type BatchWorker<Q extends QueueName, S> = {
   read: (messages: readonly Message<Q>[]) => Promise<S[]>;
@@ -115,8 +115,8 @@ const parse = <Q extends QueueName>(name: Q, body: string): Message<Q> | undefin
 };
 
 /**
- * Throws the first error, if there is one, so that Lambda and the alarm see a failed invocation. Lambda then deletes no message of the
- * batch, so this function deletes those that did not fail.
+ * Throws the first error, if there is one, so that Lambda and the alarm see a failed invocation. Lambda then
+ * deletes no message of the batch, so this function deletes those that did not fail.
  */
 const throwFailure = async (
   records: readonly queue.Received[],
@@ -129,7 +129,10 @@ const throwFailure = async (
   throw failure.reason;
 };
 
-/** Once all work is over, deletes the messages of what did not fail. One that is not deleted comes again and finds nothing to do. */
+/**
+ * Once all work is over, deletes the messages of what did not fail. One that is not deleted comes again and
+ * finds nothing to do.
+ */
 const removeDone = async (
   records: readonly queue.Received[],
   works: readonly Promise<void>[],

@@ -3,8 +3,8 @@ import { maxTransactionWrites } from "./table.ts";
 import { rowOf } from "./transaction.ts";
 
 /**
- * What still fits into one transaction, as the writes themselves tell. Writes on one row, such as those of a counter, count once,
- * because they have to become one write.
+ * What still fits into one transaction, as the writes themselves tell. Writes on one row, such as those of a
+ * counter, count once, because they have to become one write.
  */
 export class TransactionBudget {
   readonly #rows: Set<string>;
@@ -23,7 +23,10 @@ export class TransactionBudget {
   }
 }
 
-/** Cuts items into groups, in their order, each of which fits into one transaction besides `others`. Throws when one item alone does not. */
+/**
+ * Cuts items into groups, in their order, each of which fits into one transaction besides `others`. Throws
+ * when one item alone does not.
+ */
 export function* inTransactions<T>(
   items: readonly T[],
   writesOf: (item: T) => readonly Write[],

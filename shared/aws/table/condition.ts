@@ -86,8 +86,8 @@ export type Item = Record<string, unknown>;
 
 /**
  * One write of a transaction. When its condition fails, the transaction throws the `Refusal` of this name if
- * `refusal` is given, else `TransactionRefused`. `until`: ISO 8601; no try of the transaction begins later, because others then rely on
- * it being over.
+ * `refusal` is given, else `TransactionRefused`. `until`: ISO 8601; no try of the transaction begins later,
+ * because others then rely on it being over.
  */
 export type Write = { refusal?: RefusalName; until?: string } & (
   | { put: Key & Item; if?: Condition | undefined }
@@ -96,7 +96,10 @@ export type Write = { refusal?: RefusalName; until?: string } & (
   | { check: Key; if: Condition }
 );
 
-/** The write with an update in place of a put of a new row, for roles that may update what they may not put (decision 0043). */
+/**
+ * The write with an update in place of a put of a new row, for roles that may update what they may not put
+ * (decision 0043).
+ */
 export const byUpdate = (write: Write): Write => {
   if (!("put" in write)) return write;
   const { put, ...rest } = write;

@@ -26,15 +26,22 @@ export type CounterKind =
 /** The id in decimal digits, padded to the 16 that 2^53 has. */
 export const padded = (id: number): string => String(id).padStart(16, "0");
 
-/** Rows that are found by the beginning of a text share a partition with those that begin with the same two characters. */
+/**
+ * Rows that are found by the beginning of a text share a partition with those that begin with the same two characters.
+ */
 const beginning = (text: string): string => [...text].slice(0, 2).join("");
 
-/** Notes sort before the rows of blocks, so that a query that does not need them does not read them (lists/directory.ts). */
+/**
+ * Notes sort before the rows of blocks, so that a query that does not need them does not read them
+ * (lists/directory.ts).
+ */
 export const notePrefix = "#NOTE#";
 
 export const keys = {
   // Rows of an organization. Small rows that are read together share its partition.
-  /** In a partition of its own, because IAM tells rows apart by their partition and few functions may write this one. */
+  /**
+   * In a partition of its own, because IAM tells rows apart by their partition and few functions may write this one.
+   */
   organization: (org: number): Key => ({ pk: `ORG#${org}#ORGANIZATION`, sk: "ORGANIZATION" }),
   seats: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEATS" }),
   scanLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-LOCK" }),
@@ -90,8 +97,8 @@ export const keys = {
   channelCount: (org: number): Key => ({ pk: `ORG#${org}`, sk: "CHANNEL-COUNT" }),
   channel: (org: number, id: number): Key => ({ pk: `ORG#${org}#CHANNEL`, sk: padded(id) }),
   /**
-   * Keeps an address unique within its organization, and finds it by its beginning. Holds the ids of the e-mail and of its
-   * domain.
+   * Keeps an address unique within its organization, and finds it by its beginning. Holds the ids of the
+   * e-mail and of its domain.
    */
   address: (org: number, email: string): Key => ({
     pk: `ORG#${org}#ADDRESS#${beginning(email)}`,
@@ -159,15 +166,16 @@ export const keys = {
   /** The domain, of whichever organization, that a DNS record has proved to be of this name. */
   provenDomain: (name: string): Key => ({ pk: `PROVEN-DOMAIN#${name}`, sk: "DOMAIN" }),
   /**
-   * By address: the organizations that it is a user of, and as which user. Keeps the address unique among the users of an
-   * organization who are not removed.
+   * By address: the organizations that it is a user of, and as which user. Keeps the address unique among the
+   * users of an organization who are not removed.
    */
   signInAddress: (email: string, org: number): Key => ({
     pk: `SIGN-IN-ADDRESS#${email}`,
     sk: padded(org),
   }),
   /**
-   * The same by an account at the identity provider (access/sign-in/single-sign-on.ts). Keeps the account unique in the same way.
+   * The same by an account at the identity provider (access/sign-in/single-sign-on.ts). Keeps the account
+   * unique in the same way.
    */
   signInIdentity: (identityId: string, org: number): Key => ({
     pk: `SIGN-IN-IDENTITY#${identityId}`,
@@ -233,8 +241,8 @@ export const dueShardsOf = (kind: DueKind): string[] =>
   Array.from({ length: dueShards[kind] }, (_, shard) => dueShard(kind, shard));
 
 /**
- * The index of findings by breach: ids (numbers) in the partition of an organization and a breach, with the group key of each.
- * Eventually consistent, so that what it says has to be read again.
+ * The index of findings by breach: ids (numbers) in the partition of an organization and a breach, with the
+ * group key of each. Eventually consistent, so that what it says has to be read again.
  */
 export const breachIndex = { name: "breach", partition: "breachPartition", sort: "id" } as const;
 export const breachPartition = (org: number, breach: number): string => `ORG#${org}#BREACH#${breach}`;
@@ -258,7 +266,10 @@ export const attributesOfConsent = ["pk", "sk", "v", "secret", "consent"] as con
 /** Attributes of an organization's row that operators alone write: no function names them in a write. */
 export const attributesOfOperators = ["billing", "mailBudget", "signIn", "sessionHours"] as const;
 
-/** The partitions of rows with such attributes, which functions update: whoever put such a row anew would write these too. */
+/**
+ * The partitions of rows with such attributes, which functions update: whoever put such a row anew would
+ * write these too.
+ */
 export const partitionsOfOperators = ["ORG#*#ORGANIZATION"] as const;
 
 /** Attributes of a domain's row with which it would be another verified domain. */
@@ -268,8 +279,8 @@ export const attributesOfVerification = ["name", "verified", "verifiedBy"] as co
 export const emailPartitions = ["ORG#*#EMAIL#*"] as const;
 
 /**
- * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the words of `uses` that let a
- * function write them. No function writes the operators' log.
+ * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the words of
+ * `uses` that let a function write them. No function writes the operators' log.
  */
 export const guardedPartitions = {
   "table:write:identities": ["ORG#*#KEY", "ORG#*#SESSION", "ORG#*#USER", "SIGN-IN-*", "NOTICE#*"],

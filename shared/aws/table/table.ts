@@ -1,7 +1,8 @@
 /**
- * The single table: reads, conditional writes and transactions. Import it as `import * as table from
- * …/table.ts`. Reads are strongly consistent unless a caller says otherwise. Sets are JavaScript Sets. Every read and write throws
- * `NewerVersion` (contract/version.ts) when it meets a row that a later release wrote in a form of its own.
+ * The single table: reads, conditional writes and transactions. Import it as
+ * `import * as table from …/table.ts`. Reads are strongly consistent unless a caller says otherwise. Sets are
+ * JavaScript Sets. Every read and write throws `NewerVersion` (contract/version.ts) when it meets a row that
+ * a later release wrote in a form of its own.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -104,8 +105,8 @@ export async function* queryPages<T = Item>(input: QueryInput): AsyncGenerator<T
 }
 
 /**
- * Every row of the table as it is now, in no order, one page of at most 1 MB at a time: what an operator asks for, never a request. A row
- * that is written meanwhile may be missed. One read unit for each 4 KB.
+ * Every row of the table as it is now, in no order, one page of at most 1 MB at a time: what an operator asks
+ * for, never a request. A row that is written meanwhile may be missed. One read unit for each 4 KB.
  */
 export async function* scanPages(): AsyncGenerator<(Key & Item)[], void, undefined> {
   let start: ScanCommandOutput["LastEvaluatedKey"];

@@ -67,8 +67,8 @@ const transactItem = (write: Write): TransactItem => {
 export type FailedWrite = { index: number; item: Item | undefined };
 
 /**
- * The writes whose conditions made DynamoDB refuse a transaction; none when the error is another one. Throws `NewerVersion` when one of
- * their rows is of a newer version.
+ * The writes whose conditions made DynamoDB refuse a transaction; none when the error is another one. Throws
+ * `NewerVersion` when one of their rows is of a newer version.
  */
 export const failedWrites = (error: unknown): FailedWrite[] => {
   if (!(error instanceof TransactionCanceledException)) return [];
@@ -78,8 +78,8 @@ export const failedWrites = (error: unknown): FailedWrite[] => {
 };
 
 /**
- * The row in an error of the SDK. The document client does not convert its values from the wire. Throws `NewerVersion`, since a write
- * leaves such a row alone.
+ * The row in an error of the SDK. The document client does not convert its values from the wire. Throws
+ * `NewerVersion`, since a write leaves such a row alone.
  */
 export const rowInError = (row: Record<string, AttributeValue> | undefined): Item | undefined =>
   row === undefined || Object.keys(row).length === 0 ? undefined : unmarshall(readable(row));

@@ -8,8 +8,8 @@ export type Place = { finding: number; entry: number };
 const version = "1";
 
 /**
- * Tells damaged cursors, and those of other organizations, from good ones. It needs no key: whoever makes a cursor of their own only
- * reads their own organization's feed from another place.
+ * Tells damaged cursors, and those of other organizations, from good ones. It needs no key: whoever makes a
+ * cursor of their own only reads their own organization's feed from another place.
  */
 const checkOf = (org: number, text: string): string =>
   createHash("sha256").update(`feed ${org} ${text}`).digest("base64url").slice(0, 16);

@@ -1,6 +1,7 @@
 /**
- * Everything that was recorded, once, in an order that grows at its end only: findings of scans that have ended, and entries of the
- * activity log. Nothing is written for it: both lists hand out ascending ids, so that two ids say how far a client has read.
+ * Everything that was recorded, once, in an order that grows at its end only: findings of scans that have
+ * ended, and entries of the activity log. Nothing is written for it: both lists hand out ascending ids, so
+ * that two ids say how far a client has read.
  */
 import { entries, settledMilliseconds } from "../../access/activity/activity.ts";
 import * as log from "../../access/activity/log.ts";
@@ -29,8 +30,8 @@ const exported = (finding: DetailedFinding): ExportedFinding => {
 };
 
 /**
- * The items after a cursor. Four trips, whatever was recorded since; more behind a stretch of removed findings. Refuses `invalidInput` for a cursor that is damaged or of another
- * organization.
+ * The items after a cursor. Four trips, whatever was recorded since; more behind a stretch of removed
+ * findings. Refuses `invalidInput` for a cursor that is damaged or of another organization.
  */
 export const read = async (
   org: number,
@@ -67,12 +68,13 @@ export const read = async (
 };
 
 /**
- * What comes after a place, at most `limit` of each list. `passed`: the id up to which no findings are left. `isCut`: whether more than
- * this can be read at once.
+ * What comes after a place, at most `limit` of each list. `passed`: the id up to which no findings are left.
+ * `isCut`: whether more than this can be read at once.
  *
- * An organization has one scan at a time, whose workers draw ids while it is in progress and write nothing after its end. So all
- * findings with ids below the head of the list are final, except those of the scan that holds the lock, which have the highest ids.
- * That is why the head and the lock are read together, before the list.
+ * An organization has one scan at a time, whose workers draw ids while it is in progress and write nothing
+ * after its end. So all findings with ids below the head of the list are final, except those of the scan that
+ * holds the lock, which have the highest ids. That is why the head and the lock are read together, before the
+ * list.
  */
 const following = async (org: number, place: Place, limit: number, now: Date) => {
   const [head, scanLock] = await table.getTogether<{ next?: number; scanId?: number }>([

@@ -66,7 +66,10 @@ export type EmailWrites = {
 
 type ChangeWrites = EmailWrites & { address: string };
 
-/** The writes that make an e-mail as `set` says; undefined if it is so already. `domain`: needed to enable or disable it. */
+/**
+ * The writes that make an e-mail as `set` says; undefined if it is so already. `domain`: needed to enable or
+ * disable it.
+ */
 export const changeOf = (
   org: number,
   row: Email,
@@ -108,7 +111,10 @@ export const changeOf = (
   };
 };
 
-/** Scans in progress leave out an e-mail that is enabled. Later checks of its domain do not count for one that is disabled. */
+/**
+ * Scans in progress leave out an e-mail that is enabled. Later checks of its domain do not count for one that
+ * is disabled.
+ */
 const switchOf = (row: Email, isActive: boolean, domain: domains.Domain | undefined) => {
   if (domain === undefined) throw new Error("Enabling or disabling an e-mail needs its domain");
   return isActive ? { afterScan: domain.plannedByScan } : { lastScannedAt: lastScannedAt(row, domain) };
@@ -140,15 +146,18 @@ export type Bulk<Item, Writes extends EmailWrites> = {
   summaryOf: (done: readonly Writes[]) => string;
   actor: Actor;
   /**
-   * The writes of each of these items, in their order, undefined where there is nothing to do. `isRetry`: a row that they were
-   * made from has changed since. `isFirst`: nothing is done yet. Throws refusals.
+   * The writes of each of these items, in their order, undefined where there is nothing to do. `isRetry`: a
+   * row that they were made from has changed since. `isFirst`: nothing is done yet. Throws refusals.
    */
   writesOf: (
     items: readonly Item[],
     owner: Promise<organizations.Organization>,
     about: { isRetry: boolean; isFirst: boolean },
   ) => Promise<(Writes | undefined)[]>;
-  /** How many e-mails were active when this was quoted. The first transaction refuses `quoteMismatch` unless they still are. */
+  /**
+   * How many e-mails were active when this was quoted. The first transaction refuses `quoteMismatch` unless
+   * they still are.
+   */
   quotedActive?: number;
   /** Is called after each transaction with the number of items dealt with. */
   progress?: (items: number) => void;
@@ -158,8 +167,9 @@ export type Bulk<Item, Writes extends EmailWrites> = {
 const itemsAtOnce = table.maxTransactionWrites / 2;
 
 /**
- * Adds, changes or removes many e-mails, in one transaction after another, and returns what was done. Each transaction also changes
- * the summary of their one log entry, so that the log is right even if the process dies in between.
+ * Adds, changes or removes many e-mails, in one transaction after another, and returns what was done. Each
+ * transaction also changes the summary of their one log entry, so that the log is right even if the process
+ * dies in between.
  */
 export const inBulk = async <Item, Writes extends EmailWrites>(
   org: number,
@@ -210,8 +220,8 @@ export const inBulk = async <Item, Writes extends EmailWrites>(
 };
 
 /**
- * `inBulk` for e-mails by their ids. Refuses `emailNotFound` before anything is done. Each e-mail is read once, and again only if
- * another request changed one of its transaction.
+ * `inBulk` for e-mails by their ids. Refuses `emailNotFound` before anything is done. Each e-mail is read
+ * once, and again only if another request changed one of its transaction.
  */
 export const inBulkById = async <Writes extends EmailWrites>(
   org: number,
@@ -236,8 +246,8 @@ export const inBulkById = async <Writes extends EmailWrites>(
 };
 
 /**
- * Makes many e-mails as `set` says. Skips those that are so already, and enables no e-mail of a domain that is not verified or beyond
- * the seat allowance. Refuses `emailNotFound` and `teamNotFound`.
+ * Makes many e-mails as `set` says. Skips those that are so already, and enables no e-mail of a domain that
+ * is not verified or beyond the seat allowance. Refuses `emailNotFound` and `teamNotFound`.
  */
 export const changeMany = async (
   org: number,
@@ -289,8 +299,8 @@ export const changeMany = async (
 };
 
 /**
- * Gives an e-mail to a team and an owner; what is left out stays, null takes away. A call that changes nothing succeeds and is not
- * logged. Refuses `emailNotFound`, `teamNotFound`.
+ * Gives an e-mail to a team and an owner; what is left out stays, null takes away. A call that changes
+ * nothing succeeds and is not logged. Refuses `emailNotFound`, `teamNotFound`.
  */
 export const assign = async (
   org: number,

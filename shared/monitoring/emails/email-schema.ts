@@ -7,8 +7,8 @@ import { ownersName, text, textSuchAs, timestamp } from "../../contract/text.ts"
 import { severity } from "../../hibp/severity-schema.ts";
 
 /**
- * An e-mail address as it was written, trimmed and with its domain in ASCII: at most 254 characters (RFC 5321, 4.5.3.1), in
- * the form that the HTML standard allows.
+ * An e-mail address as it was written, trimmed and with its domain in ASCII: at most 254 characters (RFC
+ * 5321, 4.5.3.1), in the form that the HTML standard allows.
  */
 export const writtenAddress = z.string().check(
   z.trim(),

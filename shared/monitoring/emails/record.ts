@@ -43,7 +43,10 @@ export const worstOpen = (row: OpenCounts): number | undefined => {
   return worst && Number(worst.slice("open".length));
 };
 
-/** What changes of an e-mail's findings add to its row; nothing where no open finding comes, goes or changes its severity. */
+/**
+ * What changes of an e-mail's findings add to its row; nothing where no open finding comes, goes or changes
+ * its severity.
+ */
 export const openDifferences = (
   changes: readonly Pick<CountedChange, "from" | "to">[],
 ): Record<string, number> => {

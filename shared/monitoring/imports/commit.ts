@@ -61,13 +61,14 @@ const totalOf = (done: readonly EmailWrites[]): Total => ({
 
 /**
  * Imports any number of different addresses of the organization's domains, in one transaction after another.
- * Skips addresses that are monitored by then, and addresses whose domain is not verified by then. Teams that are missing by
- * then are created first.
+ * Skips addresses that are monitored by then, and addresses whose domain is not verified by then. Teams that
+ * are missing by then are created first.
  *
  * The import has one entry in the activity log, whose count each transaction raises. So log, seats and lists
  * agree on what is there, wherever a crash ends the import.
  *
- * Refuses `quoteMismatch` before anything is imported if not as many e-mails are active as `quotedActive` says, where it is given.
+ * Refuses `quoteMismatch` before anything is imported if not as many e-mails are active as `quotedActive`
+ * says, where it is given.
  */
 export const importAll = async (
   org: number,

@@ -6,8 +6,8 @@ export const invalidFile = (problem: string): Refusal =>
 
 /**
  * Unicode as UTF-8 with or without BOM or as UTF-16 with BOM, else Windows-1252, in which Excel saves CSV on
- * many machines, or Mac OS Roman, if lines end as in Excel's "CSV (Macintosh)". Refuses `invalidInput` when the file is no
- * text, and when it is one of vCards.
+ * many machines, or Mac OS Roman, if lines end as in Excel's "CSV (Macintosh)". Refuses `invalidInput` when
+ * the file is no text, and when it is one of vCards.
  */
 export const decode = (bytes: Uint8Array): string => {
   if (workbooks.some((start) => start.every((byte, index) => bytes[index] === byte))) {
@@ -34,7 +34,9 @@ const decodeAs = (encoding: string, bytes: Uint8Array): string | undefined => {
   }
 };
 
-/** How files of Excel begin: a zip archive since 2007 (also LibreOffice's and Numbers'), before that an OLE document. */
+/**
+ * How files of Excel begin: a zip archive since 2007 (also LibreOffice's and Numbers'), before that an OLE document.
+ */
 const workbooks = [
   [0x50, 0x4b, 0x03, 0x04],
   [0xd0, 0xcf, 0x11, 0xe0],
@@ -62,7 +64,9 @@ const byteOf = new Map(
   ]),
 );
 
-/** The text behind UTF-8 that was read as Windows-1252 or ISO 8859-1 ("GroÃŸmann"). Undefined: it is not such a text. */
+/**
+ * The text behind UTF-8 that was read as Windows-1252 or ISO 8859-1 ("GroÃŸmann"). Undefined: it is not such a text.
+ */
 const decodedTwice = (text: string): string | undefined => {
   if (!/[^\0-\x7f]/.test(text)) return undefined;
   const bytes = Array.from(text, (character) => byteOf.get(character));

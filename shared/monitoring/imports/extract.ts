@@ -20,14 +20,18 @@ export type Candidate = { email: string; ownerName?: string | undefined; team?: 
 /** `row`: the record that the entry stands in, if its columns are those of the header. */
 type Entry = Candidate & { row?: readonly string[] };
 
-/** Headings of a file: of columns that were read, and of those that were not. `withoutAddress`: whose rows have no address. */
+/**
+ * Headings of a file: of columns that were read, and of those that were not. `withoutAddress`: whose rows
+ * have no address.
+ */
 type Columns = { used: string[]; ignored: string[]; withoutAddress: string[] };
 
 type Reading = { found: Entry[]; columns: Columns };
 
 /**
- * The addresses of a file, in its order, including repeated and malformed ones, and its columns. Refuses `invalidInput` when
- * the file is not text, holds nothing like an address or a team whose name no team can have, and `tooManyAddresses`.
+ * The addresses of a file, in its order, including repeated and malformed ones, and its columns. Refuses
+ * `invalidInput` when the file is not text, holds nothing like an address or a team whose name no team can
+ * have, and `tooManyAddresses`.
  *
  * @param today As YYYY-MM-DD: who leaves later has not left.
  */
@@ -102,9 +106,9 @@ const headingsOf = (
     .map((heading) => shorten(nameIn(heading), maximumHeadingCharacters));
 
 /**
- * The entries of the columns that are headed like "email", if one holds an address. A row's entry is the address in the
- * best of them, else the text in the best of them. A row that has more cells than the header may be shifted. (In a table
- * with passwords one would be taken for an address.)
+ * The entries of the columns that are headed like "email", if one holds an address. A row's entry is the
+ * address in the best of them, else the text in the best of them. A row that has more cells than the header
+ * may be shifted. (In a table with passwords one would be taken for an address.)
  */
 const inColumns = (records: readonly string[][], header: Header): Reading | undefined => {
   const rows = records.slice(header.record + 1).filter((cells) => !isExample(cells));
@@ -237,7 +241,8 @@ const bare = (word: string): string =>
   word
     .replace(/^[^@]*\b(?:mailto|smtp):/i, "")
     .replace(/(?<=@[^?]*)\?.*$/, "")
-    // One pattern for both ends: one for the end alone would take quadratic time. Full stops of East Asia end sentences, too.
+    // One pattern for both ends: one for the end alone would take quadratic time. Full stops of East Asia end
+    // sentences, too.
     .replace(
       /^["'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}:]*(.*[^"'<>\p{Ps}\p{Pe}\p{Pi}\p{Pf}\s\p{Cf}.:!\u3002\uff0e\uff61]).*$/su,
       "$1",

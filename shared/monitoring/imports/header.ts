@@ -10,7 +10,10 @@ export type Header = {
   /** The index of the record that is the header. */
   record: number;
   columnCount: number;
-  /** The columns headed like "email", best first, then those of further addresses. Empty when none is headed like "email". */
+  /**
+   * The columns headed like "email", best first, then those of further addresses. Empty when none is headed
+   * like "email".
+   */
   addressColumns: readonly number[];
   /** Best first: an owner's name is in the first of them that has one. */
   nameColumns: readonly NameColumns[];
@@ -19,7 +22,10 @@ export type Header = {
   departureColumns: readonly DepartureColumn[];
   /** Their cells are never read, since a password may look like an address. */
   passwordColumns: readonly number[];
-  /** These, and columns of managers and other people. Their cells are not read where a row's addresses may be in any cell. */
+  /**
+   * These, and columns of managers and other people. Their cells are not read where a row's addresses may be
+   * in any cell.
+   */
   unreadColumns: readonly number[];
   /**
    * The rank of the best address column. The lower the rank, the surer it is that this record is a header.
@@ -83,9 +89,9 @@ const teamHeadings = [
 export const maximumRecordsBefore = 100;
 
 /**
- * The first record with a heading like "email" and another heading, or else with the first alone, as in the title "Email
- * list". Else the first of all records, if it heads names, teams or passwords. What stands before it holds no address, but for
- * titles, and for lines of a label and a value before a wider header.
+ * The first record with a heading like "email" and another heading, or else with the first alone, as in the
+ * title "Email list". Else the first of all records, if it heads names, teams or passwords. What stands
+ * before it holds no address, but for titles, and for lines of a label and a value before a wider header.
  */
 export const firstHeader = (records: readonly (readonly string[])[]): Header | undefined => {
   let found: Header | undefined;
@@ -172,7 +178,9 @@ const labelWords =
 
 const maximumHeadingCharacters = 60;
 
-/** What a directory's template says of a column: "Email Address [Required]", "User name [userPrincipalName] Required". */
+/**
+ * What a directory's template says of a column: "Email Address [Required]", "User name [userPrincipalName] Required".
+ */
 const remarks = /\b(required|optional)\s*$/i;
 
 /**
@@ -196,8 +204,9 @@ const withoutAddresses = (cell: string): string =>
   cell.length > maximumHeadingCharacters ? "" : cell.replace(/\S*@\S*/g, "");
 
 /**
- * The best rank of a cell's headings, `furtherRank` if it heads further addresses, -1 if it heads none. `whole` is the cell with
- * its brackets, which tell whose addresses they are: "Email (manager)", "Email (personal)".
+ * The best rank of a cell's headings, `furtherRank` if it heads further addresses, -1 if it heads none.
+ * `whole` is the cell with its brackets, which tell whose addresses they are: "Email (manager)", "Email
+ * (personal)".
  */
 const rankOf = (headings: readonly string[], whole: string): number => {
   if (otherPeople.test(whole) || headings.some((heading) => mentions.test(heading))) return -1;

@@ -49,8 +49,8 @@ const quotedCells = /(?<=^|[,;\t])=?"(?:[^"]|"")*"(?=[,;\t]|$)/g;
 const quotesAroundCells = /(?<=^|[,;\t])=?"+|"+(?=[,;\t]|$)/g;
 
 /**
- * The text without its empty rows, and without the quotes at the edges of cells in lines whose quotes are not all around cells,
- * or around the line. No cell of it spans lines.
+ * The text without its empty rows, and without the quotes at the edges of cells in lines whose quotes are not
+ * all around cells, or around the line. No cell of it spans lines.
  */
 const withoutStrayQuotes = (text: string): string =>
   text.replace(/[^\r\n]+/g, (line) => {
@@ -96,7 +96,10 @@ const parsed = (text: string, delimiter: string): string[][] => {
 const inner = (cell: string, form: RegExp): string =>
   form.test(cell) ? cell.replace(/^=?"|"$/g, "").replaceAll('\\"', '"') : cell;
 
-/** The cell without the mark by which exports keep spreadsheets from calculating it (https://owasp.org/www-community/attacks/CSV_Injection). */
+/**
+ * The cell without the mark by which exports keep spreadsheets from calculating it
+ * (https://owasp.org/www-community/attacks/CSV_Injection).
+ */
 const unguarded = (cell: string): string => cell.replace(/^['\t](?=[-+=@])/, "");
 
 const textOf = (cell: string): string => (isPlaceholder(cell) ? "" : cell);

@@ -75,7 +75,10 @@ export const rename = (org: number, id: number, name: string, actor: Actor): Pro
     ]);
   });
 
-/** Deletes a team, which leaves its e-mails without a team. Deleting it again succeeds and is not logged. Refuses `teamNotFound`. */
+/**
+ * Deletes a team, which leaves its e-mails without a team. Deleting it again succeeds and is not logged.
+ * Refuses `teamNotFound`.
+ */
 export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
   withOptimisticRetry(async () => {
     const team = await table.get<Team>(keys.team(org, id));
@@ -138,8 +141,9 @@ export const page = async (
 const createdAtOnce = 40;
 
 /**
- * The ids of the teams of these names, by `comparable`. Creates those that are missing, in transactions of their own, which make `also` too.
- * Throws `TransactionRefused` when another request creates one of them first.
+ * The ids of the teams of these names, by `comparable`. Creates those that are missing, in transactions of
+ * their own, which make `also` too. Throws `TransactionRefused` when another request creates one of them
+ * first.
  */
 export const forNames = async (
   org: number,

@@ -146,7 +146,9 @@ const find = async (org: number, ids: readonly number[]): Promise<Found[]> => {
   return found.filter(({ aliases }) => aliases.length > 0);
 };
 
-/** Changes what is kept of a domain, and logs it. `count`: how many addresses change; if none does, nothing is written. */
+/**
+ * Changes what is kept of a domain, and logs it. `count`: how many addresses change; if none does, nothing is written.
+ */
 const change = (
   org: number,
   domainId: number,

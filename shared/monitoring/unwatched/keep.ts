@@ -1,6 +1,6 @@
 /**
- * Keeps HIBP's answers about addresses that nobody watches. A scan does so after it has sent its findings, and only if an
- * answer says something new (scanning/keep-unwatched.ts).
+ * Keeps HIBP's answers about addresses that nobody watches. A scan does so after it has sent its findings,
+ * and only if an answer says something new (scanning/keep-unwatched.ts).
  */
 import { isDeepStrictEqual } from "node:util";
 import { chunk } from "../../aws/table/chunk.ts";
@@ -45,8 +45,8 @@ export const newsIn = (answer: Answer, known: Known, root: store.Root | undefine
 };
 
 /**
- * The addresses that nobody watches, and by the address of an e-mail its sub-addresses. Leaves out erased addresses, and
- * those that an import would refuse, since nobody could watch them.
+ * The addresses that nobody watches, and by the address of an e-mail its sub-addresses. Leaves out erased
+ * addresses, and those that an import would refuse, since nobody could watch them.
  */
 const namedIn = (
   { domain, breachNames }: Answer,

@@ -8,9 +8,10 @@ import { createHash } from "node:crypto";
 export type Breached = { alias: string; firstSeenAt: string; breachIds: readonly number[] };
 
 /**
- * All that is kept of a domain. `breached`: HIBP's last answer, less what was watched then, by alias. `ignored`: addresses
- * as they were when somebody ignored them, which HIBP may not name any more. `watched`: aliases that were watched from the
- * list since the answer. `left`: the ids of the last addresses that left it.
+ * All that is kept of a domain. `breached`: HIBP's last answer, less what was watched then, by alias.
+ * `ignored`: addresses as they were when somebody ignored them, which HIBP may not name any more. `watched`:
+ * aliases that were watched from the list since the answer. `left`: the ids of the last addresses that left
+ * it.
  */
 export type Kept = {
   breached: readonly Breached[];
@@ -31,8 +32,9 @@ export const listedIn = ({ breached, ignored, watched }: Kept): Listed[] => {
 };
 
 /**
- * The id of an address: 53 bits of a hash, so that nothing has to be drawn or kept for it. Two of an organization's 500,000
- * addresses share an id with a probability of 1 to 72,000 (n² ÷ 2⁵⁴). People then change them together.
+ * The id of an address: 53 bits of a hash, so that nothing has to be drawn or kept for it. Two of an
+ * organization's 500,000 addresses share an id with a probability of 1 to 72,000 (n² ÷ 2⁵⁴). People then
+ * change them together.
  */
 export const idOf = (domainId: number, alias: string): number => {
   const digest = createHash("sha256").update(`${domainId} ${alias}`).digest();

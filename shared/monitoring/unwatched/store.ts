@@ -1,6 +1,7 @@
 /**
- * Unwatched addresses are two compressed documents of each domain: HIBP's answer, and people's decisions. Both are cut into
- * parts that fit into a row. The root row names the version of both. It is replaced last, so that no reader sees a mix.
+ * Unwatched addresses are two compressed documents of each domain: HIBP's answer, and people's decisions.
+ * Both are cut into parts that fit into a row. The root row names the version of both. It is replaced last,
+ * so that no reader sees a mix.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { promisify } from "node:util";
@@ -79,9 +80,9 @@ export const read = (org: number, domainId: number, known?: Root): Promise<Store
 };
 
 /**
- * Replaces what is kept of a domain, in one transaction with `others`. Throws `TransactionRefused` if it was replaced since
- * it was read, or if the `guard` of another row does not hold. No part is written then either, so that nothing is left of
- * a domain that is removed.
+ * Replaces what is kept of a domain, in one transaction with `others`. Throws `TransactionRefused` if it was
+ * replaced since it was read, or if the `guard` of another row does not hold. No part is written then either,
+ * so that nothing is left of a domain that is removed.
  */
 export const write = async (
   org: number,

@@ -1,6 +1,7 @@
 /**
- * Erases an e-mail address from every row of every organization: rows about the address are deleted, and texts that mention it are
- * kept without it. It may be interrupted and repeated, because each time it finds what is still there.
+ * Erases an e-mail address from every row of every organization: rows about the address are deleted, and
+ * texts that mention it are kept without it. It may be interrupted and repeated, because each time it finds
+ * what is still there.
  */
 import type { Actor } from "../../access/activity/actor.ts";
 import type { User } from "../../access/members/user.ts";
@@ -22,7 +23,9 @@ import { type Mention, mentionOf } from "./mention.ts";
 
 type Row = Key & Item;
 
-/** A row that mentioned the address, and what became of it. `organizationId` is null for rows of the whole deployment. */
+/**
+ * A row that mentioned the address, and what became of it. `organizationId` is null for rows of the whole deployment.
+ */
 export type Trace = {
   organizationId: number | null;
   /** As in docs/data-model.md: the word of the row's key behind the organization. */

@@ -11,7 +11,10 @@ export type Mention = {
   replaced: <T>(value: T) => T;
 };
 
-/** What an address can have in front of its `@` besides letters and digits, by RFC 5322; texts also put it around addresses. */
+/**
+ * What an address can have in front of its `@` besides letters and digits, by RFC 5322; texts also put it
+ * around addresses.
+ */
 const marks = "[.!#$%&'*+/=?^`{|}~-]+";
 
 /** `address` is compared without case. */

@@ -20,7 +20,8 @@ import {
   useWorkers,
 } from "../../scanning/in-process-workers.ts";
 
-// user0 has more findings than one transaction deletes. An answer may name at most 100 breaches that HIBP does not list.
+// user0 has more findings than one transaction deletes. An answer may name at most 100 breaches that HIBP
+// does not list.
 const breaches = Array.from({ length: 99 }, (_, index) => `Breach${index}`);
 useWorkers({ breached: { "covered.example": { 0: breaches, 1: ["Alpha"] } } });
 

@@ -1,4 +1,6 @@
-/** A certified OpenID Connect provider on the loopback, whose people sign in without a page, and which can misbehave. */
+/**
+ * A certified OpenID Connect provider on the loopback, whose people sign in without a page, and which can misbehave.
+ */
 import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +10,10 @@ type Claims = Record<string, unknown>;
 
 /** What real providers do in one way or another, and what hostile ones do. */
 export type Habits = {
-  /** Who signs in next; undefined: whoever it is refuses. UserInfo tells these claims. Without a `sub` each address is an account. */
+  /**
+   * Who signs in next; undefined: whoever it is refuses. UserInfo tells these claims. Without a `sub` each
+   * address is an account.
+   */
   person: Claims | undefined;
   /** What discovery says besides what it would say; undefined values are left out of it. */
   metadata: Claims;

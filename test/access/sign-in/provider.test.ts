@@ -534,7 +534,8 @@ describe("the reason in the log", () => {
   );
 
   test("is one of these, if it is in the documents", () => {
-    // The first needs a slow provider (above), the second an address that is none (test/service/single-sign-on.test.ts).
+    // The first needs a slow provider (above), the second an address that is none
+    // (test/service/single-sign-on.test.ts).
     const others = ["token: TimeoutError", "claims: no e-mail address"];
     expect(documented.toSorted()).toEqual([...others, ...rows.map(([reason]) => reason)].toSorted());
   });

@@ -1,7 +1,8 @@
 /**
- * Webhooks whose receivers behave in eight ways, while workers of alerts die and stall, their requests break, messages are late and
- * doubled, and runs of the re-dispatch are missed. Only `Date` is faked: it jumps from one round of concurrent workers to the next. A seed
- * repeats the choices, while what runs at the same time may take turns in another order.
+ * Webhooks whose receivers behave in eight ways, while workers of alerts die and stall, their requests break,
+ * messages are late and doubled, and runs of the re-dispatch are missed. Only `Date` is faked: it jumps from
+ * one round of concurrent workers to the next. A seed repeats the choices, while what runs at the same time
+ * may take turns in another order.
  */
 import type { ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
@@ -34,8 +35,8 @@ const minute = 60 * second;
 const settings = { redispatchSeconds: 300, waitingSeconds: 150, longestWaitSeconds: 3_600, dashboardUrl: "" };
 
 /**
- * By channel: how its receiver answers (a status, or 0 for a connection that is reset), how many events there are for each that it gets
- * (`every`), and the minute, of thirty, after which it gets no more.
+ * By channel: how its receiver answers (a status, or 0 for a connection that is reset), how many events there
+ * are for each that it gets (`every`), and the minute, of thirty, after which it gets no more.
  */
 const plans: Record<
   string,
@@ -236,7 +237,10 @@ class Simulation {
     return acts;
   }
 
-  /** One after the other: each writes the same rows of the directory. A worker that breaks begins its event again in the next round. */
+  /**
+   * One after the other: each writes the same rows of the directory. A worker that breaks begins its event
+   * again in the next round.
+   */
   async #raiseEvents(round: string): Promise<void> {
     for (; this.#raised < this.#events && (30 * this.#raised) / this.#events <= this.#now(); this.#raised++) {
       const event = this.#raised;
@@ -291,7 +295,10 @@ class Simulation {
     });
   }
 
-  /** Compares all deliveries with what they were two rounds ago, and with what the receivers saw. True: nothing is left to do. */
+  /**
+   * Compares all deliveries with what they were two rounds ago, and with what the receivers saw. True:
+   * nothing is left to do.
+   */
   async #check(): Promise<boolean> {
     const rows = new Map((await rowsOf(this.#org, deliveries)).map((row) => [row.id, row]));
     for (const before of this.#rows.values()) {

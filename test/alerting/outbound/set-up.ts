@@ -62,7 +62,10 @@ export async function resolveNames(answer: (query: { name: string; type: RecordT
   return server;
 }
 
-/** Posts `{}` to a url. `response`: what the receiver answered, if it did. What waits for the default deadline fails its test. */
+/**
+ * Posts `{}` to a url. `response`: what the receiver answered, if it did. What waits for the default deadline
+ * fails its test.
+ */
 export async function send(
   url: string,
   deadlineSeconds = 600,

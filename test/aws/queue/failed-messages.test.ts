@@ -1,4 +1,7 @@
-/** When messages come again at which workers fail. That those that always fail become dead letters is tested in test/local/sqs. */
+/**
+ * When messages come again at which workers fail. That those that always fail become dead letters is tested
+ * in test/local/sqs.
+ */
 import type { Context, SQSEvent } from "aws-lambda";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startSqs } from "../../../local/sqs/sqs.ts";

@@ -61,8 +61,8 @@ type Sent = { request: { headers: Record<string, string>; body: Uint8Array } };
 type Received = { response: { statusCode: number; headers: object; body: Readable | Buffer } };
 
 /**
- * A part of the error with which DynamoDB Local gives up simultaneous writes of one row on a busy machine. It adds that the request will
- * succeed in DynamoDB itself, so it is sent again.
+ * A part of the error with which DynamoDB Local gives up simultaneous writes of one row on a busy machine. It
+ * adds that the request will succeed in DynamoDB itself, so it is sent again.
  */
 const lockTimeout = "waiting for a lock";
 

@@ -48,7 +48,9 @@ const change = async (org: number, id: number, severity: Breach["severity"]): Pr
   await setSeverity(id, severity);
 };
 
-/** An organization with findings of a breach of its own, of severity low, in two blocks; half of them are acknowledged. */
+/**
+ * An organization with findings of a breach of its own, of severity low, in two blocks; half of them are acknowledged.
+ */
 const seedBreach = async (level = 1): Promise<Seeded & { breachId: number }> => {
   const { org, emailIds } = await seedFindings({ emailCount: 12, perEmail: 1, furtherBlocks: 0 });
   const breachId = ++breaches;

@@ -3,8 +3,8 @@ import { intercept, type Request } from "../../aws/table/intercept.ts";
 class Killed extends Error {}
 
 /**
- * Runs `act` and kills it once the table has done this number of requests. Gives how many requests it sent. For the table, a death
- * before a request is a death after the request before it.
+ * Runs `act` and kills it once the table has done this number of requests. Gives how many requests it sent.
+ * For the table, a death before a request is a death after the request before it.
  */
 export const killedAfter = async (number: number, act: () => Promise<unknown>): Promise<number> => {
   let sent = 0;

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { readAuthorization, signatureOf } from "../../../local/front/signature.ts";
 
-/** Requests of AWS's test suite of Signature Version 4, and the example of the IAM User Guide, with their signatures. */
+/**
+ * Requests of AWS's test suite of Signature Version 4, and the example of the IAM User Guide, with their signatures.
+ */
 test.each([
   ["GET", "/", {}, "", "service", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"],
   ["POST", "/", {}, "", "service", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"],

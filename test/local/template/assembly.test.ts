@@ -1,4 +1,7 @@
-/** What a local run refuses of an assembly. That it reads the service's own, the tests of the template and of the running service show. */
+/**
+ * What a local run refuses of an assembly. That it reads the service's own, the tests of the template and of
+ * the running service show.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -68,7 +68,10 @@ const importAll = async (org: number, list: { email: string; team?: string }[]) 
   return commit(org, planned, actor);
 };
 
-/** Commits four plans of `count` addresses each, none of which writes before all have compared their quotes. One of them succeeds. */
+/**
+ * Commits four plans of `count` addresses each, none of which writes before all have compared their quotes.
+ * One of them succeeds.
+ */
 const commitAtOnce = async (org: number, count: number, team?: (list: string) => string) => {
   const lists = ["a", "b", "c", "d"].map((name) =>
     candidates(count).map(({ email }) => ({ email: `${name}.${email}`, ...(team && { team: team(name) }) })),
