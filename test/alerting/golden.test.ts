@@ -4,9 +4,12 @@
  */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Channel } from "../../shared/alerting/channels/channel.ts";
+import type { Grouping } from "../../shared/alerting/channels/channel-schema.ts";
 import { messageOf as mailOf } from "../../shared/alerting/kinds/mail.ts";
 import { messageOf as slackOf } from "../../shared/alerting/kinds/slack.ts";
 import type { Content } from "../../shared/alerting/messages/content.ts";
+import { exampleFor } from "../../shared/alerting/messages/example.ts";
 import { noticeOf } from "../../shared/alerting/messages/send.ts";
 import { noBreaches, type Summary, type SummaryBreach } from "../../shared/alerting/messages/summary.ts";
 import { ada, breachReport, breachWith, dashboardUrl, problem, scanComplete, scanErrorOf } from "./notice.ts";
@@ -39,6 +42,8 @@ const few: Summary = {
   people: 2,
   inAll: { worst: payroll, others: 1, findings: 3, people: 2 },
 };
+
+const channelOf = (grouping: Grouping) => ({ channel: "email", grouping }) as Channel;
 
 const kinds: Record<string, Content> = {
   person: breachReport([payroll, forum]),
@@ -74,6 +79,8 @@ const kinds: Record<string, Content> = {
     reopened: 2,
     scanId: undefined,
   },
+  "test-address": exampleFor(channelOf("address")),
+  "test-scan": exampleFor(channelOf("scan")),
   owner: { kind: "owner", address: ada.address, breaches: breachReport([payroll]).breaches },
   "scan-complete": scanComplete,
   "scan-error": scanErrorOf(problem, 12),

@@ -58,6 +58,46 @@ const create = async () => {
 
 const isDelivered = ({ status }: Row): boolean => status === "delivered";
 
+describe("a test is an example of what comes, and says so:", () => {
+  const received = async (body: Record<string, unknown>, name: string) => {
+    const { api, inbox, sendTest } = await create();
+    const field = body.channel === "slack" ? "webhookUrl" : "url";
+    const channel = await createChannel(api, { ...body, config: { [field]: inbox(name) } });
+    const { deliveryId } = (await sendTest(channel)).body;
+    const [request] = await waitForRequests(inbox(name), 1);
+    return { deliveryId, event: api.get(`/events/${deliveryId}`), body: JSON.parse(String(request?.body)) };
+  };
+
+  test("a webhook gets an event of new breaches with the contract's fields alone", async () => {
+    const { deliveryId, event, body } = await received({ channel: "webhook" }, "example");
+    const breach = {
+      breachId: expect.any(Number),
+      title: "Test: Example Shop",
+      domain: "shop.example",
+      dataClasses: ["Email addresses", "Passwords"],
+    };
+    const breaches = [
+      breach,
+      { ...breach, title: "Test: Example Forum", domain: "forum.example", dataClasses: expect.any(Array) },
+    ];
+    expect(body).toEqual({ id: deliveryId, type: "breach", timestamp, data: { breaches } });
+    expect((await event).body).toMatchObject({ type: "breach", findings: [], scan: null });
+  });
+
+  test("a webhook that wants no new breaches gets a sentence", async () => {
+    const { body } = await received({ channel: "webhook", notifyOnNewBreach: false }, "sentence");
+    expect(body).toMatchObject({
+      type: "scan_error",
+      data: { error: expect.stringMatching(/^This is a test/) },
+    });
+  });
+
+  test("Slack gets the message of a scan", async () => {
+    const { body } = await received({ channel: "slack" }, "slack-example");
+    expect(body.text).toMatch(/^Test: High: Example Shop and 1 more, 2 people at /);
+  });
+});
+
 describe("the list", () => {
   test("has those of the channel alone, newest first, by status and page, with totals", async () => {
     const { list, sendTest, webhook } = await create();
@@ -73,7 +113,7 @@ describe("the list", () => {
       ({ deliveries }) => deliveries.every(isDelivered),
     );
     const shown = {
-      type: "scan_error",
+      type: "breach",
       status: "delivered",
       attempts: 1,
       failedAttempts: 0,

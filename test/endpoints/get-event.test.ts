@@ -25,6 +25,8 @@ beforeAll(async () => {
   channel = await createChannel(api, { channel: "webhook", config: { url }, notifyOnScanComplete: true });
   emailId = await addBreachedEmail(organization, { ownerName: "Ada Lovelace" });
   await scan(api);
+  // A channel that wants new breaches would get an example of one.
+  await api.patch(`/alert-configs/${channel}`, { notifyOnNewBreach: false });
   await admin("channel test", { org, channel });
   const received = await eventually(
     () => receivedAt(url),

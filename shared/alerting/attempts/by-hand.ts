@@ -10,19 +10,21 @@ import { scheduleAgain } from "../deliveries/transitions.ts";
 import { channelOf } from "../owners/owner.ts";
 
 /**
- * A `scan_error`, because receivers know no event type for tests, and this one carries a sentence for people.
+ * A `scan_error`, because receivers know no event type for tests, and this one carries a sentence for people. A channel that wants new
+ * breaches gets an example of one (messages/example.ts).
  */
-const testEvent: AlertEvent = {
+const testFor = ({ notifyOnNewBreach }: Channel): AlertEvent => ({
   type: "scan_error",
   error: "This is a test of the alert channel, sent by hand. No scan had a problem.",
-};
+  ...(notifyOnNewBreach && { isExample: true }),
+});
 
 /**
  * Sends a test event to a channel, whatever its notification flags say, and returns the id of the delivery.
  * The delivery is attempted and retried like any other.
  */
 export const sendTest = async (org: number, channel: Channel): Promise<number> => {
-  const { writes, messages } = await raiseFor(org, [{ event: testEvent, channel }]);
+  const { writes, messages } = await raiseFor(org, [{ event: testFor(channel), channel }]);
   const [sending] = messages;
   if (sending === undefined) throw new Error("No delivery was created for the test event");
   await table.transact(deliveries.writes(org, writes));

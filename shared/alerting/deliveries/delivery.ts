@@ -35,7 +35,8 @@ type Happening =
       failedCount: number;
       totalEmails: number;
     }
-  | { type: "scan_error"; error: string };
+  /** `isExample`: of a test, which sends an example of a message about new breaches instead. */
+  | { type: "scan_error"; error: string; isExample?: boolean };
 
 /** New breaches of the delivery's `scans`. */
 export type Gathered = {
@@ -53,8 +54,11 @@ export type Gathered = {
 export type OwnerEvent = { type: "owner"; byHand?: true } & PersonEvent;
 
 /** The type that clients and the flags of channels know an event by. */
-export const typeOf = ({ type }: AlertEvent): EventType =>
-  type === "gathered" || type === "risen" || type === "owner" ? "breach" : type;
+export const typeOf = (event: AlertEvent): EventType => {
+  const { type } = event;
+  if (type === "scan_error" && event.isExample) return "breach";
+  return type === "gathered" || type === "risen" || type === "owner" ? "breach" : type;
+};
 
 /** Breaches of an e-mail. `findingIds`: the findings, in the order of the `breachIds`. */
 export type PersonEvent = { breachIds: number[]; email: { id: number; findingIds: number[] } };

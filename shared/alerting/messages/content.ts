@@ -1,6 +1,7 @@
 /** What an attempt tells, read when it is made. */
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent, Delivery } from "../deliveries/delivery.ts";
+import { type ExampleReport, exampleFor } from "./example.ts";
 import { type OwnerReport, type PersonReport, readOwner, readPerson } from "./person.ts";
 import { noBreaches, readGathered, readRisen, type Summary } from "./summary.ts";
 
@@ -9,7 +10,7 @@ export type ScanReport = {
   event: Extract<AlertEvent, { type: "scan_complete" | "scan_error" }>;
 };
 
-export type Content = ScanReport | PersonReport | OwnerReport | Summary;
+export type Content = ScanReport | ExampleReport | PersonReport | OwnerReport | Summary;
 
 /**
  * `leastOfOwner`: the severity, as a level, from which an owner is told. Undefined: nothing is left to tell,
@@ -33,6 +34,8 @@ export const readContent = async (
       return isWebhook ? undefined : readRisen(event, isDiscreet);
     case "breach":
       return forChannel(await readPerson(org, event, { forPeople: !isWebhook }), { isDiscreet, isWebhook });
+    case "scan_error":
+      return event.isExample ? exampleFor(channel) : { kind: "scan", event };
     default:
       return { kind: "scan", event };
   }

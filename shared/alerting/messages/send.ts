@@ -59,8 +59,16 @@ const bodyOf = (content: Content, { deliveryId, at }: Attempted): string =>
   envelope({ ...eventOf(content), id: deliveryId, at });
 
 export const eventOf = (content: Content): Event => {
-  if (content.kind === "person") {
-    const breaches = content.breaches.map((breach) => ({ ...breach, breachId: breach.id }));
+  const { kind } = content;
+  const person = kind === "example" ? content.of : content;
+  if (person.kind === "person") {
+    // The contract has no other field that can say that an event is a test.
+    const titleOf = (title: string) => (kind === "example" ? `Test: ${title}` : title);
+    const breaches = person.breaches.map((breach) => ({
+      ...breach,
+      title: titleOf(breach.title),
+      breachId: breach.id,
+    }));
     return { type: "breach", data: { breaches } };
   }
   if (content.kind !== "scan") throw new Error("Webhooks get events alone");

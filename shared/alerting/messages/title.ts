@@ -11,7 +11,7 @@ type Told = Pick<DeliveryRow, "event" | "headline">;
 
 /** What a message about many people is about: who claims its attempt stores this, since only the findings say it. */
 export const headlineOf = (content: Content): Headline | undefined => {
-  if (content.kind === "scan" || content.kind === "owner") return undefined;
+  if (content.kind === "scan" || content.kind === "owner" || content.kind === "example") return undefined;
   if (content.kind === "person") {
     const [worst, ...others] = content.breaches;
     return { ...(worst && { breachId: worst.id }), more: others.length, people: 1, isPart: false };

@@ -99,6 +99,21 @@ const table: Table = {
     };
   },
 
+  /** Nothing of it is in the dashboard, so that no link leads to it. */
+  example: ({ of }, context) => {
+    const words = wordsFor(of, context);
+    const headline = `Test: ${words.headline}`;
+    return {
+      ...words,
+      threads: [],
+      subject: words.subject === undefined ? headline : `Test: ${words.subject}`,
+      headline: asLine(headline, maximumHeadline),
+      lead: `This is a test of the alert channel, sent by hand, with an example of what comes. Nothing of it has happened. ${words.lead}`,
+      items: (words.items ?? []).map((item) => ({ ...item, url: undefined })),
+      link: linkTo(context.dashboardUrl, ""),
+    };
+  },
+
   found: (summary, { dashboardUrl }) => {
     const { breaches, people, stage = "only", scanId } = summary;
     const since = `New since the message before: ${peopleOf(people, summary)}, listed here. The scan found in all`;

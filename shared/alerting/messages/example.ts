@@ -1,0 +1,60 @@
+/** What a test of a channel sends: an example of the message that new breaches make there, without a row behind it. */
+import { type Breach, breachOf } from "../../hibp/breach.ts";
+import { type Channel, optionsOf } from "../channels/channel.ts";
+import type { PersonReport } from "./person.ts";
+import type { Summary } from "./summary.ts";
+
+export type ExampleReport = { kind: "example"; of: PersonReport | Summary };
+
+/** No breach gets these ids: they begin with 1, and are few. */
+const [first, second] = [2_147_483_646, 2_147_483_647];
+
+const shop: Breach = {
+  ...breachOf({
+    name: "TestShop",
+    title: "Example Shop",
+    domain: "shop.example",
+    breachDate: "2026-01-31",
+    dataClasses: ["Email addresses", "Passwords"],
+  }),
+  id: first,
+};
+const forum: Breach = {
+  ...breachOf({
+    name: "TestForum",
+    title: "Example Forum",
+    domain: "forum.example",
+    breachDate: "2019-06-30",
+    dataClasses: ["Email addresses", "Usernames"],
+  }),
+  id: second,
+};
+
+const personOf = (address: string, ownerName: string, breaches: readonly Breach[]): PersonReport => ({
+  kind: "person",
+  scanId: undefined,
+  email: { id: 0, address, ownerName, teamName: null },
+  breaches: breaches.map((breach) => ({ ...breach, findingId: 0 })),
+});
+
+const ada = personOf("ada@company.example", "Ada Example", [shop, forum]);
+const alan = personOf("alan@company.example", "Alan Example", [shop]);
+
+const people: Summary = {
+  kind: "found",
+  breaches: [
+    { ...shop, people: 2, named: [], stealerLogDomains: [] },
+    { ...forum, people: 1, named: [], stealerLogDomains: [] },
+  ],
+  persons: [ada, alan],
+  discreetPeople: 0,
+  people: 2,
+  inAll: { worst: shop, others: 1, findings: 3, people: 2 },
+  scanId: undefined,
+};
+
+/** In the grouping of the channel. */
+export const exampleFor = (channel: Channel): ExampleReport => ({
+  kind: "example",
+  of: optionsOf(channel).grouping === "address" ? ada : people,
+});
