@@ -1,12 +1,18 @@
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import type { Context } from "aws-lambda";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { handler } from "../../functions/redispatch-alerts/handler.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import { deliveries, raise } from "../../shared/alerting/deliveries/delivery.ts";
 import { redispatch } from "../../shared/alerting/deliveries/redispatch.ts";
-import { dueShardsOf } from "../../shared/aws/table/keys.ts";
+import { dueShardsOf, keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import type { Message } from "../../shared/contract/messages.ts";
+import { newestVersion } from "../../shared/contract/version.ts";
+import { due } from "../../shared/outbox/outbox.ts";
 import { recordCapacity } from "../aws/table/engine.ts";
+import { store } from "../aws/table/stored-rows.ts";
 import { createOrganization, invocation, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
 import { createChannel } from "./channels.ts";
 
@@ -107,6 +113,15 @@ test("due deliveries of both queues take a write each and a tenth of a request, 
   expect(new Set(retries.map(({ attempt }) => attempt))).toEqual(new Set([4]));
   await redispatch(invocation());
   expect(await sent()).toEqual([]);
+});
+
+test("an outbox row that this release cannot read does not hold up deliveries", async () => {
+  const ids = await makeDue(20);
+  const unreadable = { ...keys.outbox(org, "AT#newer"), ...due(org, new Date().toISOString()) };
+  await store([marshall({ ...unreadable, v: newestVersion + 1 })]);
+  const run = handler(undefined, { getRemainingTimeInMillis: () => 60_000 } as Context);
+  await expect(run).rejects.toThrow();
+  expect(await sent()).toEqual(ids);
 });
 
 describe("a request that fails in part", () => {
