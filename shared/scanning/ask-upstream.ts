@@ -22,6 +22,8 @@ export type DomainAnswer = { domain: Domain } & (
   | { state: "failed"; reason: UpstreamFailure["kind"] }
 );
 
+export type Checked = Extract<DomainAnswer, { state: "checked" }>;
+
 /** Answers stay in memory until they are compared: a batch ends once it has this many breached aliases. */
 export const aliasesPerBatch = 300_000;
 
