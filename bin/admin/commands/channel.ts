@@ -1,12 +1,12 @@
 import * as organizations from "../../../shared/access/organizations/organization.ts";
 import * as byHand from "../../../shared/alerting/attempts/by-hand.ts";
 import * as channels from "../../../shared/alerting/channels/channel.ts";
-import { sealAll } from "../../../shared/alerting/channels/seal.ts";
+import { notOpened } from "../../../shared/alerting/channels/seal.ts";
 import type { Commands } from "../command.ts";
 import { findOrganization, findServed, parseId } from "../flags.ts";
 
 type NotOpened = { organizationId: number; channelId: number };
-type SealingOfAll = { organizations: number; sealed: number; unchanged: number; notOpened: NotOpened[] };
+type Opening = { organizations: number; notOpened: NotOpened[] };
 
 export const channelCommands: Commands = {
   "channel list": {
@@ -22,31 +22,29 @@ export const channelCommands: Commands = {
       };
     },
   },
-  "channel seal": {
-    about: "Seals the urls and secrets of all channels with the newest key; exits 1 when one does not open.",
+  "channel check": {
+    about:
+      "Names the channels of all organizations whose url and secret do not open; exits 1 when there is one.",
     flags: {},
-    isAct: true,
-    run: async () => {
-      const total = { organizations: 0, sealed: 0, unchanged: 0, notOpened: [] as NotOpened[] };
-      for (const { id: organizationId } of await organizations.list()) {
-        const { sealed, unchanged, notOpened } = await sealAll(organizationId);
-        total.organizations++;
-        total.sealed += sealed;
-        total.unchanged += unchanged;
-        total.notOpened.push(...notOpened.map((channelId) => ({ organizationId, channelId })));
+    run: async (): Promise<Opening> => {
+      const all = await organizations.list();
+      const unopened: NotOpened[] = [];
+      for (const { id: organizationId } of all) {
+        const ids = await notOpened(organizationId);
+        unopened.push(...ids.map((channelId) => ({ organizationId, channelId })));
       }
-      return total;
+      return { organizations: all.length, notOpened: unopened };
     },
-    print: ({ organizations: count, sealed, unchanged, notOpened }: SealingOfAll) =>
+    print: ({ organizations: count, notOpened: unopened }: Opening) =>
       [
-        `${count} organizations: ${sealed} channels sealed, ${unchanged} were sealed by it already or have no secrets.`,
-        ...notOpened.map(
+        `${count} organizations: the urls and secrets of ${unopened.length} channels do not open.`,
+        ...unopened.map(
           ({ organizationId, channelId }) =>
-            `Channel ${channelId} of organization ${organizationId} does not open: restore its key, or delete the channel.`,
+            `Channel ${channelId} of organization ${organizationId} does not open: restore its key, or enter its url and secret again.`,
         ),
         "",
       ].join("\n"),
-    isWrong: ({ notOpened }: SealingOfAll) => notOpened.length > 0,
+    isWrong: ({ notOpened: unopened }: Opening) => unopened.length > 0,
   },
   "channel test": {
     about: "Sends a test alert to a channel, whatever it is notified of.",

@@ -26,7 +26,7 @@ import {
 import type { Channel, ChannelForm, Flags, StoredForm } from "./channel.ts";
 import * as channels from "./channel.ts";
 import { type alertConfigPatch, channelConfig } from "./channel-schema.ts";
-import { open, seal } from "./seal.ts";
+import { ChannelNotOpened, open, seal } from "./seal.ts";
 
 const maximumChannels = 20;
 
@@ -108,7 +108,7 @@ export const change = (
     if (row === undefined) throw new Refusal("channelNotFound");
     // A patch of flags needs no key, so that a channel whose config does not open can be disabled.
     const concernsForm = patch.channel !== undefined || patch.config !== undefined;
-    const before = concernsForm ? await open(org, row) : undefined;
+    const before = concernsForm ? await open(org, row).catch(emptyIfNotOpened(row)) : undefined;
     const { form: after, namesDestination } = before ? patchedForm(before, patch) : {};
     if (after && namesDestination) await assertPublic(after, count);
     const { channel: _, config: __, ...named } = patch;
@@ -141,6 +141,14 @@ export const change = (
     await notices.send();
   });
 };
+
+/** A config that does not open is as if it were empty: a patch with all that the kind needs replaces it. */
+const emptyIfNotOpened =
+  ({ channel }: Channel) =>
+  (error: unknown): ChannelForm => {
+    if (!(error instanceof ChannelNotOpened)) throw error;
+    return { channel, config: {} } as ChannelForm;
+  };
 
 /** Refuses `channelsOfDay` to clients, so that the notices stay few. */
 const assertFew = async (org: number, { type }: Actor): Promise<void> => {
@@ -191,7 +199,8 @@ const patchedForm = (
   const isOtherKind = kind !== row.channel;
   const given = { ...config };
   // A client that sends back the preview of the url does not mean to change the url.
-  if (!isOtherKind && row.channel === "webhook" && given.url === urlPreview(row.config.url)) delete given.url;
+  const former = row.channel === "webhook" ? row.config.url : undefined;
+  if (!isOtherKind && former !== undefined && given.url === urlPreview(former)) delete given.url;
   const { data, problem } = valid(channelConfig[kind], isOtherKind ? given : { ...row.config, ...given });
   if (problem !== undefined) {
     throw new Refusal("invalidInput", {
