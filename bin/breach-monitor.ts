@@ -23,8 +23,8 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 
 const synthesize = async (): Promise<void> => {
   const names = ["stage", ...Object.keys(readOptions(() => undefined))];
-  // CDK's own values have other characters in their names. A misspelt option, or one in the form of a flag of
-  // setup, would silently remove what the right one had set up.
+  // CDK's own values have other characters in their names. A misspelt option, or a flag of setup, would
+  // silently remove the resources of the right one.
   const flags = names.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
   const unknown = Object.keys(app.node.getAllContext()).find(
     (name) => (/^\w+$/.test(name) || flags.includes(name)) && !names.includes(name),

@@ -30,5 +30,5 @@ export function changed({ path, query }: Place, changes: QueryValues): string {
   return addressOf(path, { ...("offset" in changes ? query : filters), ...changes });
 }
 
-/** A page's offset as the URL has it; what is no plain number is the first page. */
+/** A page's offset as the URL has it. Anything but a plain number is the first page. */
 export const offsetOf = ({ offset = "" }: Query): number => (/^\d{1,15}$/.test(offset) ? Number(offset) : 0);

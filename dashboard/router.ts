@@ -37,7 +37,7 @@ export function openOver(changes: QueryValues): void {
 }
 
 /**
- * Goes back to what is below, so that Back then leads to where people came from. Whoever opened a link has
+ * Goes back to the page below, so that Back then leads to where people came from. Whoever opened a link has
  * been nowhere before.
  */
 export function leaveOver(changes: QueryValues): void {

@@ -78,7 +78,7 @@ export function watchSession(): void {
     const isShut = access.value === "ended" || access.value === "signed out" || lapsed.value !== undefined;
     if (isShut && document.visibilityState === "visible") void loadSession();
   };
-  // Also of a tab that shows what is somebody else's: it has the new cookie, too.
+  // Also of a tab that shows somebody else's data: it has the new cookie, too.
   tabs?.addEventListener("message", () => void loadSession());
   addEventListener("focus", look);
   document.addEventListener("visibilitychange", look);

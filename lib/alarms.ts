@@ -31,8 +31,8 @@ type Definition = {
 } & Partial<Omit<AlarmProps, "metric">>;
 
 /**
- * All alarms of the service. CloudWatch charges each metric that an alarm refers to, so one alarm watches what many
- * functions have in common, and its description names the saved query that names the function.
+ * All alarms of the service. CloudWatch charges each metric that an alarm refers to. So one alarm watches a
+ * metric of many functions. Its description names the saved query that names the function.
  */
 export class Alarms extends Construct {
   readonly name: string;
@@ -59,8 +59,8 @@ export class Alarms extends Construct {
   }
 
   /**
-   * Adds an alarm whose name is unique in the service. It goes off at the first occurrence unless the definition says
-   * otherwise, and notifies when it goes off and when it is over.
+   * Adds an alarm whose name is unique in the service. It goes off at the first occurrence unless the
+   * definition says otherwise. It notifies when it goes off and when it is over.
    */
   add({ name, description, isMinimal = false, ...definition }: Definition): void {
     if (!this.has({ isMinimal })) return;

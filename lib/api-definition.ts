@@ -19,7 +19,7 @@ export type ApiFunctions = {
   authorize: ServiceFunction;
   /** Answers every method and path that no route declares. */
   refuseRoute: ServiceFunction;
-  /** Answers what is under /app, and leads there from the root. */
+  /** Answers requests under /app, and leads there from the root. */
   serveDashboard: ServiceFunction;
 };
 

@@ -33,11 +33,11 @@ export const folders: readonly string[] = [
 export type Contents = { bytes: number; sources: Record<string, number> };
 
 /**
- * Bundles the `functions/<folder>/handler.ts` of each function into `<directory>/<folder>/index.js`, and the
- * dashboard's page into the folder of the function that serves it. Beside each bundle is a file with the
- * licenses of the packages in it, and beside all of them `contents.json`, the `Contents` by folder. The same
- * sources give the same bytes, wherever the checkout is. Throws if a handler is missing or does not build.
- * `some`: without them all.
+ * Bundles the `functions/<folder>/handler.ts` of each function into `<directory>/<folder>/index.js`. The
+ * dashboard's page goes into the folder of the function that serves it. Beside each bundle is a file with the
+ * licenses of its packages. Beside all bundles is `contents.json`, the `Contents` by folder. The same sources
+ * give the same bytes, wherever the checkout is. Throws if a handler is missing or does not build. `some`:
+ * without them all.
  */
 export async function bundleFunctions(directory: string, some = folders): Promise<Bundles> {
   const outdir = resolve(directory);
@@ -48,8 +48,8 @@ export async function bundleFunctions(directory: string, some = folders): Promis
     ),
     outdir,
     bundle: true,
-    // CommonJS, because an ES module that imports `node:http`, also by `import()`, reads all its exports, and
-    // one of them loads Node.js's whole `fetch`.
+    // CommonJS: an ES module that imports `node:http` reads all its exports, also by `import()`. One of them
+    // loads Node.js's whole `fetch`.
     format: "cjs",
     supported: { "dynamic-import": false },
     // What it is called in CommonJS.

@@ -1,6 +1,6 @@
 /**
  * What whoever deploys may choose. Props of the construct and context values of the app (`-c name=value`)
- * have the same names, and `readOptions` checks both and knows the defaults.
+ * have the same names. `readOptions` checks both and knows the defaults.
  */
 import * as z from "zod/mini";
 import { writtenAddress } from "../shared/monitoring/emails/email-schema.ts";
@@ -89,8 +89,8 @@ const options = {
     'the name of a DynamoDB table, 3 to 255 letters, digits, "_", "-" and "."',
   ),
   /**
-   * `minimal`: only those that tell when the service stops working without anybody noticing, and no maximum
-   * of concurrent invocations, which makes an idle queue dearer. Default "all".
+   * `minimal`: only alarms for failures that nobody would notice. Queues then have no maximum of concurrent
+   * invocations, which makes an idle queue dearer. Default "all".
    */
   alarms: usually("all", choice(["all", "minimal"])),
   /** Whom HIBP reaches about this deployment: an e-mail address or an https url, in the user agent. */
@@ -101,10 +101,10 @@ const options = {
   ),
   /**
    * How many requests a second API Gateway lets through to each endpoint of /api/v1, for all clients
-   * together; half as many to each of the dashboard's, and a quarter to the page. It answers 429 to the
-   * others. Default 9: what a flood costs grows with it, times the number of endpoints (docs/cost.md). At
-   * least so many that one key does not use them up, at most API Gateway's own limit for all APIs of an
-   * account and region.
+   * together. Each of the dashboard's endpoints gets half as many, and the page a quarter. API Gateway
+   * answers 429 to all others. Default 9: what a flood costs grows with it, times the number of endpoints
+   * (docs/cost.md). The least: one key cannot use them up. The most: API Gateway's own limit for an account
+   * and region.
    */
   requestsPerSecond: usually(leastRequestsPerSecond, whole(10_000, leastRequestsPerSecond)),
   /**

@@ -105,8 +105,8 @@ export class ServiceApi extends Construct {
         accessLogFormat: accessLogFormat(options),
         throttlingRateLimit: throttles.refusal.ratePerSecond,
         throttlingBurstLimit: throttles.refusal.burst,
-        // API Gateway applies the limits of the stage to each method by itself, and so those of a method that
-        // names none.
+        // API Gateway applies the limits of the stage to each method by itself. They hold for methods without
+        // limits of their own.
         methodOptions: Object.assign(
           methodOptions(
             pagePaths.map((path) => `${path}/GET`),

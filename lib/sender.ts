@@ -12,13 +12,13 @@ export type Sender = {
 };
 
 /**
- * The sender with this address, and the configuration set with which SES sends nothing to those whose mailbox
- * refused a message or who complained about one. The stack does not create an identity for the address: identities
- * belong to the account, several stages may send from one, and removing a stage must not end its verification.
+ * The sender with this address, and a configuration set. With the set, SES sends nothing to mailboxes that
+ * refused a message or complained about one. The stack creates no identity for the address: identities belong
+ * to the account, and several stages may send from one. Removing a stage must not end its verification.
  *
- * Of identities the resources are all of the account, because SES wants permission for the sender's identity (the
- * address, its domain or a parent domain), and for recipients that are identities of the account, as all are in
- * SES's sandbox. Grants name the sender in a condition instead.
+ * The resources are all identities of the account. SES wants permission for the sender's identity: the
+ * address, its domain or a parent domain. It wants the same for recipients that are identities of the
+ * account, as all are in SES's sandbox. Grants name the sender in a condition instead.
  */
 export function createSender(
   scope: Construct,

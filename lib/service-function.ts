@@ -25,7 +25,7 @@ export type ServiceFunctionProps = {
   memoryMegabytes?: number | undefined;
   intervals?: Readonly<Record<string, number>> | undefined;
   recursive?: boolean | undefined;
-  /** Whether Lambda leaves out its lines about the start and the end of each run, which cost more than a refusal. */
+  /** Whether Lambda logs no start and end of each run. Those lines cost more than a refusal. */
   quiet?: boolean | undefined;
   /** Default: one of its own. */
   logGroup?: ILogGroup | undefined;
@@ -75,8 +75,8 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(contract.timeoutSeconds ?? 10),
       memorySize: contract.memoryMegabytes ?? 256,
-      // A header of the client can have each request traced, for more than the rest of it costs, and the
-      // authorizer runs for requests without a credential.
+      // A client's header can have each request traced, which costs more than the request. The authorizer
+      // runs also for requests without a credential.
       tracing: Tracing.DISABLED,
       loggingFormat: LoggingFormat.JSON,
       ...(contract.quiet && { systemLogLevelV2: SystemLogLevel.WARN }),

@@ -24,5 +24,5 @@ export const throttlesOf = (requestsPerSecond: number) => {
   } as const satisfies Record<string, Throttle>;
 };
 
-/** The least `requestsPerSecond` of which one key takes no more than its share of an endpoint. */
+/** The least `requestsPerSecond` at which one key takes no more than its share of an endpoint. */
 export const leastRequestsPerSecond = Math.ceil((fairShare * perMinute.key) / 60);

@@ -1,7 +1,7 @@
 /**
  * What each word of a contract's `uses` grants: actions on resources, and the environment variables with
- * which the function finds them. Functions get permissions in no other way, so that they can do only what
- * their contract says, and write their logs.
+ * which the function finds them. Functions get permissions in no other way. So they can do only what their
+ * contract says, and write their logs.
  */
 import { Aws, Stack } from "aws-cdk-lib";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
@@ -215,9 +215,8 @@ export function grantOf(
       return { ...writes(conditions, ["dynamodb:UpdateItem"]), also };
     }
     case "table:check:domains": {
-      // Should IAM see the keys of a whole transaction for each of its writes, "table:write" would refuse
-      // transactions that check a domain. By their attributes these are told apart from transactions that
-      // verify one.
+      // If IAM sees the keys of a whole transaction for each write, "table:write" would refuse transactions
+      // that check a domain. IAM tells these from transactions that verify one by their attributes.
       if (!keyGuards) return undefined;
       const guarded = without([...permissions, "table:write:domains"], guardedPartitions);
       const conditions = onKeys("StringNotLike", guarded);

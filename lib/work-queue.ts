@@ -5,8 +5,8 @@ import type { QueueWorker } from "../shared/contract/worker.ts";
 
 /**
  * How often a message is received before it goes to the dead-letter queue. Lambda's throttling counts as a
- * receive too, so that a few would end there in an hour without concurrency, although nothing is wrong with
- * them. A message that always fails takes about half a day, since consume.ts spaces its receives.
+ * receive too. With few receives, sound messages would end there after an hour without concurrency. A message
+ * that always fails takes about half a day, since consume.ts spaces its receives.
  */
 const maximumReceives = 100;
 

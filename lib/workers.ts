@@ -23,8 +23,8 @@ export class QueueWorkerFunction extends ServiceFunction {
       target: this.function,
       eventSourceArn: resources.queues[worker.queue].queueArn,
       batchSize: worker.batchSize ?? 1,
-      // Workers report nothing and throw, so that the alarm sees a failed run. Without this setting Lambda would poll a
-      // queue less while runs fail, and one message that always fails would slow down all others.
+      // Workers report nothing and throw, so that the alarm sees a failed run. Without this setting Lambda
+      // would poll a queue less while runs fail. One message that always fails would slow down all others.
       reportBatchItemFailures: true,
       // Lambda polls an idle queue with two pollers instead of five if there is no maximum.
       ...(worker.maximumConcurrency !== undefined &&
@@ -39,8 +39,8 @@ export class QueueWorkerFunction extends ServiceFunction {
 export class ScheduledWorkerFunction extends ServiceFunction {
   constructor(scope: Construct, { name, code, resources, worker }: WorkerProps<ScheduledWorker>) {
     super(scope, { name, code, resources, ...worker });
-    // Lambda drops an event when its run fails, or is throttled until the next run is due, which does the
-    // same work. The metric of failed runs, or that of throttled ones, tells.
+    // Lambda drops an event whose run fails, or is throttled until the next run is due. The next run does the
+    // same work. The metric of failed or throttled runs tells.
     this.function.configureAsyncInvoke({
       retryAttempts: 0,
       maxEventAge: Duration.minutes(worker.everyMinutes),
@@ -76,8 +76,8 @@ export class OnDemandWorkerFunction extends ServiceFunction {
       ...worker,
       uses: [...worker.uses, "dead-letters"],
     });
-    // The next run of such a schedule is a day or a week away. What fails on every try, or finds no concurrency for so
-    // long, becomes a dead letter that names the function and holds the event.
+    // The next run of such a schedule is a day or a week away. An event that fails on every try, or finds no
+    // concurrency for so long, becomes a dead letter. The dead letter names the function and holds the event.
     this.function.configureAsyncInvoke({
       retryAttempts: 2,
       maxEventAge: Duration.hours(worker.maximumEventAgeHours),
@@ -88,8 +88,8 @@ export class OnDemandWorkerFunction extends ServiceFunction {
 }
 
 /**
- * The role with which EventBridge Scheduler invokes one function, for the schedules of one group only, and
- * leaves what it cannot hand over.
+ * The role with which EventBridge Scheduler invokes one function, for the schedules of one group only. Events
+ * that it cannot hand over go to the dead-letter queue.
  */
 function createScheduleRole(
   scope: Construct,

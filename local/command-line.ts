@@ -78,8 +78,8 @@ export const asksForHelp = (args: readonly string[]): boolean =>
 
 /**
  * Reads the command line. Paths are relative to `workingDirectory`. Without --data, each port has a directory
- * of its own below `defaultDirectory`, so that several runs of one checkout do not meet. Throws an error with
- * one sentence for the person who typed it.
+ * of its own below `defaultDirectory`: runs of one checkout do not meet. Throws an error with one sentence
+ * for the person who typed it.
  */
 export const readCommandLine = (
   args: string[],

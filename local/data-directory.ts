@@ -17,7 +17,7 @@ export type DataDirectory = {
 /**
  * Opens a run's data directory for this process alone; undefined makes a temporary one. The operating system
  * holds the lock, so that it ends with the process even after `kill -9`. Throws an error with one sentence
- * when another run has the lock, or when the directory can't be made or written to.
+ * when another run has the lock, or the directory can't be written to.
  */
 export const openDataDirectory = (path: string | undefined): DataDirectory => {
   if (path === undefined) {

@@ -49,7 +49,7 @@ export const writeDemoBreaches = async (dataDirectory: string, now = new Date())
   const accounts = Object.fromEntries(addresses.map((address) => [address, [name]]));
   await write("catalog.json", [...catalog, breach]);
   await write("stealer-logs.json", await read("stealer-logs.json"));
-  // Last: what is there then is whole.
+  // Last, so that a list in this place is whole.
   await write("accounts.json", { ...(await read("accounts.json")), ...accounts });
   return directory;
 };

@@ -27,9 +27,9 @@ const domainName = "demo.example";
 const userEmail = "you@demo.example";
 
 /**
- * Finds the demo organization that an earlier run made and noted in `directory`, or makes one through the admin
- * command line and the API: a verified domain, a key, a user, and invented addresses and findings. Rejects with the
- * admin command's sentence.
+ * Finds the demo organization that an earlier run recorded in `directory`, or makes one through the admin
+ * command line and the API. It has a verified domain, a key, a user, and invented addresses and findings.
+ * Rejects with the admin command's sentence.
  */
 export const createDemo = async (settings: Settings): Promise<Demo> => {
   const file = join(settings.directory, "demo.json");

@@ -25,8 +25,8 @@ export type Reply = {
 export type Responder = (request: IncomingMessage, body: Buffer) => Promise<Reply> | Reply;
 
 /**
- * Serves on a free port of 127.0.0.1. If a handler throws, the answer is 500 with the error's
- * message, which may say anything because the clients are parts of this runtime.
+ * Serves on a free port of 127.0.0.1. If a handler throws, the answer is 500 with the error's message. It may
+ * say anything: the clients are parts of this runtime.
  */
 export const listenOnLoopback = (respond: Responder): Promise<LoopbackServer> =>
   serveOnLoopback((request, response) => void answer(respond, request, response));
@@ -42,7 +42,7 @@ export const serveOnLoopback = async (
   return { url: `http://127.0.0.1:${listening.port}`, port: listening.port, close: listening.close };
 };
 
-/** A port of 127.0.0.1 that was free a moment ago, for a program that can't tell which one it has taken. */
+/** A port of 127.0.0.1 that was free a moment ago, for a program that can't say which it has taken. */
 export const findFreePort = async (): Promise<number> => {
   const { port, close } = await listenOn(createServer());
   await close();

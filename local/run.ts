@@ -70,7 +70,7 @@ export const run = async (settings: Settings, lifetime: Lifetime): Promise<void>
         answerStackInformation({ ...information, outputs: assembly.outputs() }, request, response),
     }),
   );
-  // Functions start for requests, messages and schedules, of which there have been none.
+  // Functions start for requests, messages and schedules. None has come yet.
   assembly.setApiOrigin(new URL(gateway.url).origin);
   scheduler.begin();
   console.log(`ready ${gateway.url}/v1`);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
 /**
- * For `fc.string`. fast-check's own units for all of Unicode take more than a second of a processor to set
- * up, in each process.
+ * For `fc.string`. fast-check's own units for all of Unicode take over a second of a processor in each
+ * process.
  */
 export const anyCharacter = fc
   .oneof(

@@ -10,8 +10,8 @@ export const resetEnvironment = (environment: NodeJS.ProcessEnv): void => {
 };
 
 /**
- * Gives the product's clients in a test's process more time. Functions give up after seconds, but this
- * process stands still for as long while it loads modules on a busy machine.
+ * Gives the product's clients in a test's process more time. Functions give up after seconds. This process
+ * stands still for as long while it loads modules on a busy machine.
  */
 export const waitLongForReplies = (): void => {
   for (const each of [timeouts, shortTimeouts]) {

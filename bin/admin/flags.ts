@@ -63,7 +63,7 @@ export const findOrganization = async (flags: Flags): Promise<organizations.Orga
 };
 
 /**
- * The organization that `--org` names, unless its subscription has lapsed: what is done by hand would have no
+ * The organization that `--org` names. Throws when its subscription has lapsed: a command would have no
  * effect until it is paid.
  */
 export const findServed = async (flags: Flags): Promise<organizations.Organization> => {

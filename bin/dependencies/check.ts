@@ -1,5 +1,5 @@
 /**
- * Checks what is installed: licenses, and known vulnerabilities as far as the registry tells them. Exit
+ * Checks installed packages: licenses, and known vulnerabilities as far as the registry tells them. Exit
  * status 1 when something is wrong. SECURITY.md says what a team has to check elsewhere.
  */
 import { execFile } from "node:child_process";

@@ -12,7 +12,7 @@ export type Part = {
   routes: readonly Route[];
   /** By the first segment of a path below the part. */
   tags: Record<string, string>;
-  /** The names of its security schemes, any of which will do. */
+  /** The names of its security schemes. Any one will do. */
   security: readonly ("apiKey" | "session")[];
   /** Whether clients of others use it: its document then has examples, and what webhooks receive. */
   isPublic: boolean;

@@ -11,7 +11,10 @@ export type Template = { Resources: Record<string, Resource> };
 /** Every role may write the logs of its functions. */
 const ofEveryFunction = /^logs:/;
 
-/** What each role may do, in Markdown: its functions, and the numbers of its statements, each of which stands once. */
+/**
+ * What each role may do, in Markdown: its functions, and the numbers of its statements. Each statement stands
+ * once.
+ */
 export const permissionTable = ({ Resources }: Template): string => {
   const functions = Object.values(Resources)
     .filter(({ Type }) => Type === "AWS::Lambda::Function")

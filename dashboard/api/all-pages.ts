@@ -4,8 +4,8 @@ const limit = 100;
 type PageOf<Name extends string> = { total: number } & Record<Name, readonly { id: number }[]>;
 
 /**
- * Asks for the pages of a list, and yields each row once. Rows that leave the list meanwhile move others to
- * places that were read already: so each page repeats the last row that was read, and where it repeats none,
+ * Asks for the pages of a list, and yields each row once. Rows that leave the list meanwhile move later ones
+ * to places that were read already. So each page repeats the last row that was read. Where it repeats none,
  * an earlier page is asked for.
  */
 export async function* allPages<Name extends string, Page extends PageOf<Name>>(

@@ -20,7 +20,7 @@ type Parts = {
 /** Requests that are refused for longer fail at once; nobody waits an hour at a page. */
 const longestWaitSeconds = 60;
 
-/** How often a request that may be repeated (RFC 9110, section 9.2.2) is made again when the service is busy (503). */
+/** Further tries of a request that may be repeated (RFC 9110, section 9.2.2), after each 503. */
 const maximumRepeats = 2;
 const idempotentMethods = ["GET", "PUT", "DELETE"];
 

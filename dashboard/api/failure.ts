@@ -124,7 +124,7 @@ const fieldsByName: Readonly<Record<string, string>> = {
   webhookUrl: "destination",
 };
 
-/** The field of a form that a failure is about, if it is one of these, and what is wrong with it. */
+/** The field of a form that a failure is about, if it is one of these, and its problem. */
 export function problemIn(
   failure: Failure | undefined,
   names: readonly string[],

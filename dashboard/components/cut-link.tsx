@@ -1,4 +1,4 @@
-/** What to do about a link of which only the part in front of its `#` arrived. */
+/** What to do about a link that arrived without its `#` and all behind it. */
 export function CutLink() {
   return (
     <div class="notice">

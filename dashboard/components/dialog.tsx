@@ -42,7 +42,7 @@ export function Dialog({
       onCancel={(event) => {
         // A file picker that is left says so too.
         if (event.target !== event.currentTarget) return;
-        // It goes at once: the event "close" comes later, and would close what is opened until then.
+        // It goes at once: the event "close" comes later, and would close a dialog that opened meanwhile.
         event.preventDefault();
         if (!staysOpen) onClose();
       }}
@@ -103,7 +103,7 @@ export function FormDialog({ title, onClose, ...form }: FormDialogProps) {
 type ConfirmProps = Ends & {
   title: string;
   submit: string;
-  /** Does it, and resolves to what is said then. */
+  /** Does it, and resolves to the words that people then read. */
   act: () => Promise<string>;
   /** What it means, as a paragraph. */
   children: ComponentChildren;

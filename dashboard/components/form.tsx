@@ -11,7 +11,7 @@ export type FormProps = {
   submit: string;
   /** The form's action: whoever shows the form knows whether it is at work. */
   action: Action;
-  /** Does it, and resolves to what is said then, if anything. */
+  /** Does it, and resolves to the words that people then read, if any. */
   onSubmit: (fields: FormData) => Promise<string | undefined>;
   onDone?: () => void;
   /** The button is dangerous, or plain because another one is more important. */
@@ -20,7 +20,7 @@ export type FormProps = {
   isIdle?: boolean;
   /** Leaves the form. The button **Cancel** calls it, and the form itself after success. */
   cancel?: () => void;
-  /** It may be left while it works: what is done goes on, or is aborted by whoever opened it. */
+  /** People may leave it while it works: its request goes on, or the opener aborts it. */
   canLeave?: boolean;
   children: ComponentChildren;
 };

@@ -35,9 +35,7 @@ export function Page({ title, about, actions, children }: PageProps) {
   );
 }
 
-/**
- * Gives the heading the focus when the element that had it disappears, such as a removed row or the bar of a selection.
- */
+/** Gives the heading the focus when the focused element disappears, such as a removed row. */
 function useKeptFocus(heading: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     let focused: EventTarget | null = null;

@@ -22,7 +22,7 @@ const shortcuts = [
 
 const storedAs = "shortcuts";
 
-/** Shortcuts of one character get in the way of speech input (WCAG 2.2, 2.1.4), so that they can be turned off. */
+/** Shortcuts of one character get in the way of speech input (WCAG 2.2, 2.1.4). So they can be turned off. */
 const isOn = signal(stored(storedAs) !== "off");
 
 const find = <E extends HTMLElement>(selector: string, within: ParentNode = document): E | null =>
@@ -78,9 +78,7 @@ function act(key: string): boolean {
   return true;
 }
 
-/**
- * Also into what an extension has put into the page, such as the search of a password manager, which hides its fields.
- */
+/** Also into elements of extensions, such as the search of a password manager, which hides its fields. */
 const isTyping = ({ target }: KeyboardEvent): boolean =>
   target instanceof Element &&
   (target.matches("input:not([type=checkbox]), select, textarea") ||

@@ -13,8 +13,8 @@ export type Column<Row> = {
   head?: ComponentChildren;
   kind?: "main" | "number" | "actions" | "select";
   /**
-   * On wide screens: as wide as a word, as "11 months ago", as a name, an address, the title of a breach, or
-   * five buttons; "rest": all that the others leave.
+   * On wide screens: as wide as a word, as "11 months ago", a name, an address, a breach's title, or five
+   * buttons. "rest": the remaining width.
    */
   width?: "word" | "time" | "name" | "address" | "title" | "wide" | "rest";
 };

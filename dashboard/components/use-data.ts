@@ -18,7 +18,9 @@ export const reloadAll = (): void => {
   changes.value += 1;
 };
 
-/** Loads when the component appears and whenever `key` changes; what is not wanted any more is aborted. */
+/**
+ * Loads when the component appears and whenever `key` changes; aborts a load that nobody waits for any more.
+ */
 export function useData<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>): Data<Value> {
   const [{ loaded, ...state }, setState] = useState<
     Pick<Data<Value>, "value" | "failure"> & { loaded?: string }
@@ -36,7 +38,7 @@ export function useData<Value>(key: string, load: (signal: AbortSignal) => Promi
     );
     return () => abort.abort();
   }, [wanted]);
-  // That it loads follows from what is there: a state of its own would draw the page once more.
+  // Loading is derived: a state of its own would draw the page once more.
   return { ...state, isLoading: loaded !== wanted, reload: () => setRound((before) => before + 1) };
 }
 

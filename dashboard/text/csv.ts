@@ -1,9 +1,9 @@
 /** Comma-separated values (RFC 4180) that are safe to open in spreadsheets. */
 
 /**
- * What a spreadsheet takes for the beginning of a formula: at the beginning of a cell and, since quotes that
- * do not follow its own separator mean nothing to it, behind a semicolon, a tab or a line end within one. In
- * front may be what it leaves out; signs may have the widths of East Asia.
+ * What a spreadsheet takes for the beginning of a formula, at the beginning of a cell. Quotes mean nothing to
+ * a spreadsheet with another separator. For it, a cell also begins behind a semicolon, a tab or a line end.
+ * Characters that it ignores may stand in front; signs may have the widths of East Asia.
  */
 const formulas =
   /(?<=^|[;\t\n\v\f\r\u0085\u2028\u2029])(?=[\s"\u2800\p{C}\p{Default_Ignorable_Code_Point}]*[=+\-@\u2212＝＋－＠﹦﹢﹣﹫]|^[\t\n\r])/gu;

@@ -30,7 +30,7 @@ export const domainIn = (pasted: string): string =>
     .replace(/:\d+$/, "")
     .replace(/^www\.(?=.*\.)/i, "");
 
-/** The ASCII form of a domain name; what is no domain name stays as it is. */
+/** The ASCII form of a domain name; any other text stays as it is. */
 export function asciiOf(name: string): string {
   const url = `https://${name}`;
   return URL.canParse(url) ? new URL(url).hostname : name;

@@ -12,7 +12,7 @@ export function partRefused(message: string): { path: string; text: string } | u
 /** Names of parts that people know under another name. */
 const written: Readonly<Record<string, string>> = { url: "The URL", host: "The host", port: "The port" };
 
-/** A sentence from what is refused about a field: "Name must be a domain name." for "must be a domain name". */
+/** A sentence from the refusal of a field: "Name must be a domain name." for "must be a domain name". */
 export function sentenceAbout(label: string, text: string): string {
   const begun = begin(label, text);
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;

@@ -11,7 +11,7 @@ export const getDelivery = defineEndpoint({
   reply: deliveryInFull,
   refusals: ["channelNotFound", "deliveryNotFound"],
   uses: ["table:read"],
-  // What a first scan was summed up as is made again from its findings, of which 100,000 take a seventh of a
-  // core about 15 seconds.
+  // The summary of a first scan is made again from its findings. 100,000 take a seventh of a core about 15
+  // seconds.
   timeoutSeconds: 29,
 });

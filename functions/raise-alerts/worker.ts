@@ -7,7 +7,7 @@ export const raiseAlerts = defineQueueWorker({
   recursive: true,
   uses: ["table:read", "table:write", "queue:outbox", "queue:deliveries"],
   intervals: {
-    // From the first finding of a scan until those who are told of scans get a first message, if the scan still runs.
+    // From the first finding of a running scan to the first message to channels that are told of scans.
     FIRST_MESSAGE_INTERVAL_SECONDS: 120,
   },
 });

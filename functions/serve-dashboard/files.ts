@@ -15,7 +15,7 @@ export type PageFile = {
 /** By path below the page's base, such as "assets/main-ABCDEFGH.js". */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
-/** All of them are text: what is binary would need another way through API Gateway. */
+/** All of them are text: binary files would need another way through API Gateway. */
 const contentTypes: Record<string, string> = {
   ".css": "text/css; charset=utf-8",
   ".html": "text/html; charset=utf-8",

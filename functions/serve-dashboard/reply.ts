@@ -68,8 +68,8 @@ const cacheControl = {
 };
 
 /**
- * The reply to a request: a file, 404 for a path with the extension of a file that is not there, and the page
- * for every other path, whose router then takes it. The root of the API leads to the page.
+ * The reply to a request. A path of a file gets it, and one with the extension of a missing file gets 404.
+ * Every other path gets the page, whose router takes it. The root of the API leads to the page.
  */
 export function replyWith(files: PageFiles, event: APIGatewayProxyEvent): APIGatewayProxyResult {
   const { statusCode, headers, body } = answer(files, event);
@@ -93,7 +93,7 @@ function answer(files: PageFiles, event: APIGatewayProxyEvent): Answer {
     return { statusCode: 302, headers: { ...headers, "Content-Type": "text/plain; charset=utf-8" } };
   }
   const path = event.pathParameters?.proxy ?? mainFile;
-  // A page that gets HTML for its script, as one of a former release may, would show nothing and say nothing.
+  // A page of a former release that got HTML for its script would show nothing and say nothing.
   if (!files.has(path) && extname(path) !== "") return refuse(refusals.notFound);
   const name = files.has(path) ? path : mainFile;
   const file = files.get(name);

@@ -16,7 +16,7 @@ export const handler = scheduled(async (_, invocation) => {
 
 const sync = async ({ logger }: Invocation): Promise<void> => {
   const latest = await latestBreach().catch((error: unknown) => {
-    // Without it, syncs at their usual times find what is new.
+    // Without it, syncs at their usual times find new breaches.
     if (error instanceof UpstreamFailure) return undefined;
     throw error;
   });

@@ -34,7 +34,7 @@ Or start Docker, which then runs the image amazon/dynamodb-local.`;
 
 /**
  * The first engine that this machine can run; the variable DYNAMODB_ENGINE (dynoxide, java or docker) demands
- * one. Fetches what is missing of DynamoDB Local. Rejects with the ways to get an engine.
+ * one. Fetches missing files of DynamoDB Local. Rejects with the ways to get an engine.
  */
 export const findEngine = async (): Promise<EngineProgram> => {
   const wanted = process.env.DYNAMODB_ENGINE;

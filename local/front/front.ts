@@ -1,7 +1,7 @@
 /**
  * The one address that every function's AWS SDK talks to. The front verifies each request's signature and
- * checks it against the caller's role, then hands it on to the emulation of the service, or refuses it as AWS
- * does.
+ * checks it against the caller's role. Then it hands the request to the emulation of the service, or refuses
+ * it as AWS does.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Pool } from "undici";

@@ -81,7 +81,7 @@ export const signatureOf = (
   const [path = "", query = ""] = url.split(/\?(.*)/s);
   const canonicalRequest = [
     method,
-    // Every service but S3 encodes what is encoded already.
+    // Every service but S3 encodes the path once more.
     path.split("/").map(encode).join("/"),
     canonicalQuery(query),
     ...signedHeaders.map(

@@ -5,9 +5,9 @@ import { Refused } from "./refusal.ts";
 import { type GatewayRequest, headerOf, maximumBodyBytes } from "./request.ts";
 
 /**
- * The body without its compression, and the request's headers that fit it. Another coding than gzip and
- * deflate, and a body that is not so compressed, are 415 ("Call an API method with a compressed payload" in
- * the developer guide of API Gateway).
+ * The body without its compression, and the request's headers that fit it. Codings other than gzip and
+ * deflate are 415, as are bodies that are not so compressed. (Developer guide of API Gateway: "Call an API
+ * method with a compressed payload".)
  */
 export const decompress = (
   request: GatewayRequest,

@@ -57,7 +57,10 @@ const anyMethod = "x-amazon-apigateway-any-method";
 const methods = ["get", "put", "post", "delete", "options", "head", "patch", anyMethod];
 const defaultTimeoutMilliseconds = 29_000;
 
-/** Throws for what is not emulated: methods other than Lambda proxies, authorizers other than REQUEST. */
+/**
+ * Throws for features that are not emulated: methods other than Lambda proxies, authorizers other than
+ * REQUEST.
+ */
 export const readRoutes = (assembly: Assembly, { paths, components }: ApiDocument): RouteTable => {
   const readAuthorizer = (name: string): Authorizer => {
     const { type, authorizerUri, authorizerCredentials } =

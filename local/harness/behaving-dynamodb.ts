@@ -6,8 +6,8 @@ import { startEngineProxy } from "./engine-proxy.ts";
 export type Observe = (operation: string, body: Body, answer: Answer) => void;
 
 /**
- * Starts a server that behaves as the local runtime's DynamoDB does, in front of an engine whose tables have
- * the keys `pk` and `sk`. Roles are not checked.
+ * Starts a server that behaves as the local runtime's DynamoDB does. The engine behind it has tables with the
+ * keys `pk` and `sk`. Roles are not checked.
  */
 export const startBehavingDynamodb = (
   engineUrl: string,

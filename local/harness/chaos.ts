@@ -38,8 +38,8 @@ export const randomFrom = (seed: number): (() => number) => {
 };
 
 /**
- * Starts a service that can be harmed. `start` starts it with the given environment variables; a port means
- * that the runtime was killed, and that `start` is to start it again on that port and on the same data.
+ * Starts a service that can be harmed. `start` starts it with the given environment variables; with a port,
+ * `start` starts a killed runtime again, on that port and the same data.
  */
 export const startChaos = async (
   settings: ChaosSettings,

@@ -16,8 +16,7 @@ export type Meter = {
   take: () => Consumed;
   /**
    * What `act` consumes, and in how many round trips one after the other. Replies are held back until no
-   * further request has come for a moment, so that requests which do not wait for each other count as one
-   * trip.
+   * further request has come for a moment. So requests that do not wait for each other count as one trip.
    */
   trips: <T>(act: () => Promise<T>) => Promise<Consumed & { trips: number; result: T }>;
   close: () => Promise<void>;
@@ -33,8 +32,8 @@ const quietWhenIdleMilliseconds = 12;
  * Starts a proxy in front of a DynamoDB engine that adds up the capacity which each request consumes.
  * - `isBackground`: whether requests of a caller, a function's name from the local runtime, are not counted.
  * - `isBusy`: whether the callers still compute; a trip ends only when all of them wait for replies.
- * - `ordersAttributes`: sorts the attributes of each row. The engine sends them in random order, for which V8
- *   makes a class of objects for each row, so that reading rows takes several times the CPU time.
+ * - `ordersAttributes`: sorts the attributes of each row. The engine sends them in random order. V8 then
+ *   makes a class of objects for each row, and reading takes several times the CPU time.
  */
 export const startMeter = async (
   upstream: string,

@@ -18,9 +18,9 @@ export type LocalService = {
 const readyWithinMilliseconds = 300_000;
 
 /**
- * Starts a local service as `npm start` does, on a free port unless the options name one, and waits until it
- * is ready. `parts`: environment variables, such as AWS_ENDPOINT_URL_DYNAMODB for another engine. `assembly`:
- * the path of the cloud assembly to run; without it the service synthesizes one.
+ * Starts a local service as `npm start` does, and waits until it is ready. The port is free unless the
+ * options name one. `parts`: environment variables, such as AWS_ENDPOINT_URL_DYNAMODB for another engine.
+ * `assembly`: the path of the cloud assembly to run; without it the service synthesizes one.
  */
 export const startService = async (
   options: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * A server with what this service asks of Have I Been Pwned's API v3, which stands for it in local runs.
- * Endpoints that it only tries (`admin upstream test`) know nothing.
+ * A server that stands for Have I Been Pwned's API v3 in local runs. It has the endpoints that the service
+ * uses. Endpoints that only `admin upstream test` tries know nothing.
  */
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";

@@ -40,9 +40,9 @@ const applies = (statement: Statement, action: string, resource: string, context
 };
 
 /**
- * Compares a condition with a key's values in the request. Of a key that the request does not have, negated
- * operators, those of "for all values" and those that end with "IfExists" hold, and no others. Operators that
- * are not known here never hold.
+ * Compares a condition with a key's values in the request. When the request lacks the key, three kinds of
+ * operators hold: negated ones, "for all values", and those ending with "IfExists". Operators that are not
+ * known here never hold.
  */
 const isSatisfied = (operator: string, values: Values, actual: Values | undefined): boolean => {
   if (operator === "Null") return [values].flat().includes(String(actual === undefined));

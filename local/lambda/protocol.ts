@@ -24,8 +24,8 @@ export type Invocation = {
 };
 
 /**
- * What an instance says: "ready" or "not ready" once, then "answer" (with the payload as JSON) or "failure"
- * for each invocation, and "crash" before it ends because of an error outside of an invocation.
+ * What an instance says. "ready" or "not ready" comes once. Then each invocation brings "answer" (with the
+ * payload as JSON) or "failure". "crash" comes before it ends because of an error outside of an invocation.
  */
 export type InstanceMessage =
   | { kind: "ready" }

@@ -1,7 +1,7 @@
 /**
  * EventBridge Scheduler: its REST API on a free loopback port, the template's schedules, and their firing at
- * Lambda functions. One firing makes up for all occurrences that were missed while the service was down, or while
- * the function was still at work.
+ * Lambda functions. One firing makes up for all occurrences that were missed, with the service down or the
+ * function at work.
  */
 import type { IncomingMessage } from "node:http";
 import { openKeptFile } from "../kept-file.ts";

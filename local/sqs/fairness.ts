@@ -2,7 +2,7 @@ type Grouped = { messageGroupId?: string };
 
 /**
  * The order in which a fair queue gives out its messages: groups with few messages in flight come before
- * groups with many, so that a busy or slow group can't hold up the others. Within a group the order stays.
+ * groups with many. So a busy or slow group can't hold up other groups. Within a group the order stays.
  */
 export const orderFairly = <Message extends Grouped>(
   messages: Message[],

@@ -34,7 +34,7 @@ export type Assembly = {
   logicalIdOf(arn: string): string | undefined;
   /**
    * Sets what stands before a queue's name in its URL: `http://127.0.0.1:PORT/000000000000`. An AWS SDK sends
-   * a queue's requests to the origin of this URL, whatever AWS_ENDPOINT_URL_SQS says, so PORT must be the
+   * a queue's requests to the origin of this URL, whatever AWS_ENDPOINT_URL_SQS says. So PORT must be the
    * port of the front (front/front.ts).
    */
   setQueueBaseUrl(url: string): void;

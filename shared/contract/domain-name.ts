@@ -5,7 +5,7 @@ export const withFullStops = (text: string): string => text.replace(/[\u3002\uff
 
 /**
  * A domain name with its labels in ASCII (`xn--…`, RFC 5891) and full stops between them. A label that stands
- * for another one than it shows, such as `ａｃｍｅ` for `acme`, stays as it is, and so is no domain name.
+ * for another one, such as `ａｃｍｅ` for `acme`, stays, and so is no domain name.
  */
 export const asciiDomain = (name: string): string => withFullStops(name).split(".").map(asciiLabel).join(".");
 
@@ -20,7 +20,7 @@ const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 /**
  * Whether a label has only what IDNA 2008 (RFC 5892) allows: letters, marks, digits, hyphens, joiners and
- * middle dots, none of which is invisible or stands for others, as the ligature `ﬁ` does.
+ * middle dots. None may be invisible, or stand for other letters, as the ligature `ﬁ` does.
  */
 const isPlain = (label: string): boolean =>
   /^(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}-]|\u200c|\u200d|[·・])+$/u.test(label) &&

@@ -4,8 +4,8 @@ import type { OrganizationLimit } from "./limits.ts";
 import type { QueueName } from "./messages.ts";
 
 /**
- * What a function may use. Each word stands for an IAM grant and the environment variables that go with it,
- * so that no function can use what its contract does not name.
+ * What a function may use. Each word stands for an IAM grant and its environment variables. So no function
+ * can use what its contract does not name.
  */
 export type Use =
   | "table:read"
@@ -36,7 +36,7 @@ export type Use =
   /** To hand schedules the role in which they start scans. */
   | "schedule-role"
   | "hibp"
-  /** To seal and open what is secret of alert channels, and to make the key if there is none. */
+  /** To seal and open secrets of alert channels, and to make the key if there is none. */
   | "channel-key"
   | "email"
   /** To ask recipients of alerts to confirm, where the deployment wants that; elsewhere nothing. */
@@ -58,8 +58,8 @@ export type Upload = {
 };
 
 /**
- * The contract of one endpoint, as pure data. The handler's input and reply, the route, the IAM role, the
- * environment variables and the OpenAPI document are derived from it.
+ * The contract of one endpoint, as pure data. From it derive the handler's input and reply, the route, the
+ * IAM role, the environment variables and the OpenAPI document.
  */
 export type Endpoint = {
   /** One line, as a client reads it in the reference. */

@@ -29,17 +29,16 @@ export const fold = (text: string): string =>
     .replace(/[ßæœøđðþħłıς]/g, (letter) => plainLetters[letter] ?? letter);
 
 /**
- * A name can have 200 characters, of which compatibility decomposition makes up to 18 each, and a sort key
- * has 1,024 bytes.
+ * A name can have 200 characters. Compatibility decomposition makes up to 18 of each, and a sort key has
+ * 1,024 bytes.
  */
 const maximumWordCharacters = 40;
 /** So that the rows of two names, an old and a new one, fit into a transaction. */
 export const maximumWords = 20;
 
 /**
- * The words of a text: what stands between characters that are neither letters nor digits. Words of one
- * letter alone, such as those of 王 明, are taken for one word, since no word of theirs is long enough to be
- * found by.
+ * The words of a text: the runs of letters and digits. Words of one letter each, such as those of 王 明, form
+ * one word: each alone is too short to search by.
  */
 export const wordsOf = (text: string): string[] => {
   const words = fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];

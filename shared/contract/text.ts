@@ -31,9 +31,9 @@ const joiners = "[\\u200c\\u200d]";
 const variations = "[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]";
 
 /**
- * Characters that nobody sees: what Unicode says is ignored or of format, separators of lines and paragraphs,
- * and an empty pattern of Braille. Joiners stay within Persian, Indic scripts and emoji, which are written
- * with them, and selectors of variations behind emoji and Chinese characters.
+ * Characters that nobody sees: those of format or ignorable in Unicode, separators of lines and paragraphs,
+ * and Braille's empty pattern. Joiners stay within Persian, Indic scripts and emoji, which are written with
+ * them. Selectors of variations stay behind emoji and Chinese characters.
  */
 export const unseen = new RegExp(
   [

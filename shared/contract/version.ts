@@ -1,5 +1,5 @@
 /**
- * Versions of what is stored and sent. Every row, every message and every input of a schedule carries the
+ * Versions of stored rows and of messages. Every row, every message and every input of a schedule carries the
  * number of its form as `v`. Releases may add attributes that older ones ignore. A form that older ones would
  * misread takes the next number, of one sequence for all kinds
  * (docs/decisions/0037-versions-of-what-is-stored.md).

@@ -1,9 +1,8 @@
 /**
- * Counts of an organization that no list keeps: findings by month and state and by breach, state and
- * severity, breached e-mails, and deliveries that were given up, by channel. A transaction that changes what
- * is counted adds the difference to one of a few rows, and the sum of all rows is the count. So counts are
- * exact, simultaneous transactions rarely meet in a row, and reading costs the same with any number of
- * findings.
+ * Counts of an organization that no list keeps: findings by month and state, and by breach, state and
+ * severity; breached e-mails; and deliveries that were given up, by channel. A transaction that changes one
+ * of these adds the difference to one of a few rows. The sum of all rows is the count. So counts are exact,
+ * and simultaneous transactions rarely meet in a row. Reading costs the same with any number of findings.
  */
 
 import type { Write } from "../aws/table/condition.ts";
@@ -50,8 +49,8 @@ export type Counts = {
 };
 
 /**
- * Among how many rows the counts are divided, so that the workers of a scan, which mostly write to different
- * blocks of findings, seldom wait for each other.
+ * The counts are divided among so many rows. So the workers of a scan, who mostly write to different blocks,
+ * seldom wait for each other.
  */
 const rowCount = 8;
 
@@ -66,8 +65,8 @@ const breachesPerRow = 16;
 const rowOfBreach = (breachId: number): string => `BREACH#${padded(Math.floor(breachId / breachesPerRow))}`;
 
 /**
- * Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month, `12-0-3`
- * and `12-1-3` those of breach 12 with the severity 3.
+ * Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month. `12-0-3`
+ * and `12-1-3` are those of breach 12 with the severity 3.
  */
 const monthAttribute = (firstDetectedAt: string, { acknowledged }: CountedState): string =>
   `${firstDetectedAt.slice(0, 7)}-${acknowledged ? 1 : 0}`;

@@ -13,7 +13,7 @@ const days = 7;
 /** A row is kept, and written, for a day more than anybody reads it, since clocks differ. */
 const writtenDays = days + 1;
 
-/** A finding that is detected (no `from`) or deleted (no `to`), or of which neither holds. */
+/** A finding that is detected (no `from`), deleted (no `to`), or changed (both). */
 type FindingChange = {
   breachId: number;
   firstDetectedAt: string;
@@ -95,7 +95,8 @@ export type News = { since: string; findings: number; people: number; byBreach: 
 
 /**
  * What was detected since the beginning of the day a week ago (UTC) and is still there. People are counted
- * when they are found, and never taken off, so there can be no more of them than findings.
+ * when a scan detects their findings, and never taken off. So the page shows at most as many people as
+ * findings.
  */
 export const read = async (org: number, now: Date): Promise<News> => {
   const since = firstDay(now);

@@ -26,7 +26,7 @@ export const foundBreach = z
   .check(z.meta({ id: "FoundBreach" }));
 export type FoundBreach = z.infer<typeof foundBreach>;
 
-/** Every text has a part that is empty, which is what is left of accents by themselves. */
+/** Accents by themselves fold to an empty text, and every text contains that. */
 const isFindable = (q: string): boolean => fold(q).trim() !== "";
 
 const order = z.enum(["severity", "open", "newest"], "order must be severity, open or newest");

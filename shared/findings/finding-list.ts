@@ -14,7 +14,10 @@ export type FindingList = {
   breach?: FoundBreach;
 };
 
-/** A page of findings. Where it is empty, also what is there instead, so that the dashboard need not ask again. */
+/**
+ * A page of findings. An empty page also says what the list has instead, so that the dashboard need not ask
+ * again.
+ */
 export const list = async (org: number, query: FindingQuery): Promise<FindingList> => {
   const { breaches: findings, ...counts } = await detailed.list(org, query);
   if (findings.length > 0) return { findings, ...counts };

@@ -103,8 +103,8 @@ const dataClasses = z.pipe(
 );
 
 /**
- * A breach as HIBP sends it. Only the name must be there: another field that is missing or malformed gets a
- * neutral value, so that one odd breach does not make the whole list fail.
+ * A breach as HIBP sends it. Only the name is required: any other missing or malformed field gets a neutral
+ * value. So one odd breach does not fail the whole list.
  */
 const hibpForm = z.object({
   Name: breachName,

@@ -2,10 +2,10 @@
  * The catalog of breaches: our copy of HIBP's list. HIBP's name of a breach is permanent, and gets an integer
  * id of ours once.
  *
- * A row for each name holds the id, title, domain and severity of the breach, and a hash of everything that
- * HIBP lists about it; a row for each id holds the details (breach-details.ts). A state row holds the digest
- * of the whole list, so that a sync without news reads one row. A breach that vanishes from HIBP's list keeps
- * its last details.
+ * A row for each name holds the id, title, domain and severity of the breach, and a hash of all that HIBP
+ * lists. A row for each id holds the details (breach-details.ts). A state row holds the digest of the whole
+ * list, so that a sync without news reads one row. A breach that vanishes from HIBP's list keeps its last
+ * details.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { chunk } from "../aws/table/chunk.ts";
@@ -103,14 +103,15 @@ export const sync = async (
   const dataClasses = new Set(outdated.flatMap(({ details }) => details.dataClasses));
   news.unknownDataClasses = [...dataClasses].filter((each) => topicOf(each) === undefined);
   if (outdated.length > 0) await announce(news);
-  // A failed condition means that a later sync has begun. It announces again what is not recorded yet.
+  // A failed condition means that a later sync has begun. That sync announces again all that this one has not
+  // recorded.
   await table.attempt(record(outdated, digest, token));
   return news;
 };
 
 /**
- * How many breaches an answer may name that are not in HIBP's list yet. More than these are surely a mistake,
- * and the catalog would keep each name for good and make findings of it.
+ * How many breaches an answer may name that are not in HIBP's list yet. More are surely a mistake. The
+ * catalog would keep each name for good and make findings of it.
  */
 const maximumUnlisted = 100;
 

@@ -117,8 +117,7 @@ const maximumWebsites = 50;
 const website = text(253);
 
 /**
- * Local part of an address (lower case) → the first websites whose logins stealer logs have of it, for the
- * addresses of a domain.
+ * Local part of an address (lower case) → the first websites with logins of it in stealer logs, for a domain.
  */
 export const stealerLogs = async (domain: string): Promise<Map<string, string[]>> => {
   const answer = await ask("stealerlogsbyemaildomain", encode(domain), {

@@ -37,8 +37,8 @@ export type LimiterRow = {
 
 /**
  * Grants up to `wanted` requests, fewer when the window has less room. `bulk` is for long series of look-ups:
- * they leave a tenth of the rate to single calls, so that one organization's slow scan does not delay the
- * planning of all others.
+ * they leave a tenth of the rate to single calls. So one organization's slow scan does not delay the planning
+ * of other scans.
  */
 export const reserve = async (
   wanted: number,

@@ -1,7 +1,7 @@
 /**
  * What the HIBP subscription allows: its rate, and the domains that it can search. The table keeps HIBP's
- * answers in one row with the plan and one row for each domain, so that looking up a few domains costs the
- * same with ten thousand.
+ * answers in one row with the plan and one row for each domain. So looking up a few domains costs the same
+ * with ten thousand.
  */
 import { chunk } from "../aws/table/chunk.ts";
 import type { Write } from "../aws/table/condition.ts";
@@ -39,14 +39,13 @@ const defaultWaitSeconds = 60;
  */
 export const endsEverything: readonly (string | undefined)[] = ["unauthorized", "no_subscription"];
 
-/** Whether a failure of this kind says that the plan lacks the list of domains, provided that HIBP accepts the key. */
+/** Whether a failure of this kind means that the plan lacks the list of domains, if HIBP accepts the key. */
 export const lacks = (kind: UpstreamFailureKind): boolean =>
   ["unauthorized", "no_subscription", "forbidden", "bad_request"].includes(kind);
 
 /**
  * The rate, and what HIBP says about these domains (lower case). Asks HIBP again when its answer is older
- * than an hour, or when it lacks a domain and is older than a minute. Without an answer, what was known
- * before holds.
+ * than an hour. An answer that lacks a domain is good for a minute. Without a new answer, the last one holds.
  * @throws UpstreamFailure of kind `unauthorized` or `no_subscription`
  */
 export const forDomains = async (

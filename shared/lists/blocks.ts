@@ -1,7 +1,7 @@
 /**
  * Draws ids. Ids of kinds that are no lists come one by one from a counter of the whole deployment. A counted
- * list draws blocks of 1,024 ids from such a counter and hands them out from a head row of its organization.
- * Ids are unique across organizations, ascend with time within one, and are never reused; there may be gaps.
+ * list draws blocks of 1,024 ids from such a counter. It hands them out from a head row of its organization.
+ * Ids are unique across organizations, ascend with time within one, and are never reused; gaps are possible.
  */
 import { absent, condition } from "../aws/table/condition.ts";
 import { type CounterKind, keys, type ListKind } from "../aws/table/keys.ts";
@@ -36,7 +36,7 @@ export type Reserved = {
   blockFrom: string;
 };
 
-/** The head row: the block that an organization hands out ids from, and what is left of it. */
+/** The head row: the block that an organization hands out ids from, and the next free id. */
 type Head = {
   block: number;
   /** The next id. */

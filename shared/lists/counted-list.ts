@@ -52,7 +52,7 @@ type Always = (typeof always)[number];
 /**
  * For example
  * `countedList<{ domainId: number; isActive: boolean }, Email>("EMAIL", { domainId: "integer", isActive: "boolean" })`.
- * The order of the fields is part of what is stored: never change it.
+ * The order of the fields is stored: never change it.
  */
 export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fields: FieldKinds<G>) => {
   type M = Member<T>;
@@ -129,8 +129,7 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
 
     /**
      * The first members with ids above `after`, ascending, in two trips, and one more for 31 empty blocks in
-     * front of them. `next`: the block to go on with, if these are fewer than `limit` although not all blocks
-     * were read.
+     * front of them. `next`: the block to go on with, if the page is short and blocks remain.
      */
     following: async <Name extends keyof M & string>(
       org: number,
@@ -175,9 +174,9 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
 
     /**
      * A page, newest first unless `order` says otherwise, and how many members match in all. Takes two trips:
-     * the directory, then the members together with what `join` reads. A member that is moved or deleted
-     * between the two trips can be missing from the page, shift the page by one place, still be counted in
-     * the total, or be of a group that `join` was not told. Nothing else can happen.
+     * the directory, then the members together with what `join` reads. A member may be moved or deleted
+     * between the two trips. It can then be missing, shift the page by one place, still be counted in the
+     * total, or be of a group unknown to `join`. Nothing else can happen.
      */
     page: async <J = undefined, Name extends keyof M & string = keyof M & string>(
       org: number,

@@ -23,7 +23,7 @@ const reservedNames = new Set(["pk", "sk", "from", "writes", versionAttribute]);
 
 export const isReserved = (name: string): boolean => reservedNames.has(name);
 
-/** The order of the fields is part of what is stored: never change it. */
+/** The order of the fields is stored: never change it. */
 export const groupKeyCodec = <G extends GroupFields>(kinds: FieldKinds<G>) => {
   const names = Object.keys(kinds) as (keyof G & string)[];
 

@@ -1,7 +1,7 @@
 /**
- * Writes of members together with the counters that they move. One transaction changes a member and the
- * counters of its block, on the condition that the member has the group key that was read. So counters stay
- * exact, however many writers there are.
+ * Writes of members together with the counters that they move. One transaction changes a member and its
+ * block's counters, if the member still has the group key that was read. So counters stay exact, however many
+ * writers there are.
  */
 import {
   absent,
@@ -68,8 +68,8 @@ const hasGroupKey = (groupKey: string): Condition =>
   condition("#group = :groupKeyBefore", { groupKeyBefore: groupKey });
 
 /**
- * The writes of a transaction: the writes of the members in their order, then one update for each block whose
- * counters move, in the row that counts the block. A transaction takes 100 writes in all.
+ * The writes of a transaction: the writes of the members in their order, then one update of each directory
+ * row whose counters move. A transaction takes 100 writes in all.
  */
 export const transactionOf = (org: number, kind: ListKind, memberWrites: readonly MemberWrite[]): Write[] => {
   const byBlock = Map.groupBy(memberWrites, ({ block }) => block);

@@ -34,8 +34,8 @@ export const readPlanned = async (
 };
 
 /**
- * The page's members among those that a note names. If fewer of them match than the directory counts, members
- * have moved since the note was written, or since the directory was read, and the block is read.
+ * The page's members among those that a note names. If fewer match than the directory counts, members have
+ * moved since. The block is then read.
  */
 const readNoted = async (
   org: number,
@@ -54,8 +54,8 @@ const readNoted = async (
 const groupKeyIn = (row: table.WireRow): string => row.group?.S ?? "";
 
 /**
- * Rows by id, and others. Where several requests would read the ids of a block, and every other id of their
- * range is among them, one query reads the range: a dozen rows for a read unit.
+ * Rows by id, and others. One query reads a range of ids, a dozen rows for a read unit, in place of several
+ * requests. It must need at least every other id of the range.
  */
 export const readIds = async (
   org: number,

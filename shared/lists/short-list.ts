@@ -1,6 +1,6 @@
 /**
- * A page, by descending id, of rows in any order that are read whole, such as the teams of an organization;
- * and how many there are in all.
+ * A page, by descending id, of rows that are read whole, such as an organization's teams; and how many there
+ * are in all.
  */
 export const pageOf = <T extends { id: number }>(
   rows: readonly T[],

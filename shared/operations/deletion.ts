@@ -19,8 +19,8 @@ const locksOf = (org: number): Key[] => [
 ];
 
 /**
- * Begins the deletion of an organization. From now on its requests are refused, no new work starts, and work in
- * progress ends, because it has lost its lock. The sweep deletes the rows later (`resume`).
+ * Begins the deletion of an organization. From now on its requests are refused, no new work starts, and work
+ * in progress loses its lock and ends. The sweep deletes the rows later (`resume`).
  */
 export const begin = async (org: number): Promise<"begun" | "unknown"> => {
   if ((await organizations.get(org)) === undefined) return "unknown";
@@ -31,16 +31,16 @@ export const begin = async (org: number): Promise<"begun" | "unknown"> => {
 };
 
 /**
- * Deletes all rows of an organization once `waitSeconds` have passed since the sweep first saw its deletion;
- * before that, does nothing. The organization's own row goes last, so that the next sweep finds a deletion
- * that was interrupted or that `mayGoOn` has stopped. `key` is that of this row.
+ * Deletes all rows of an organization once `waitSeconds` have passed since the sweep first saw its deletion.
+ * Before that, does nothing. The organization's own row goes last: the next sweep finds a deletion that was
+ * interrupted, or stopped by `mayGoOn`. `key` is that of this row.
  */
 export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boolean): Promise<void> => {
   const org = organizationOf(key);
   const organization = await organizations.get(org);
   if (organization?.deleting !== true) return;
   if (organization.deletingSince === undefined) {
-    // The wait starts by the clock of the workers that it waits for, not by the clock of who called `begin`.
+    // The wait starts by the clock of the workers that it waits for, not by that of the caller of `begin`.
     await table.update(key, { setOnce: { deletingSince: new Date().toISOString() }, if: exists });
     return;
   }
@@ -92,8 +92,8 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
 };
 
 /**
- * Deletes the members of a list with the rows that belong to each, block by block, and each block's directory
- * row after its members. Returns false when `mayGoOn` has stopped it.
+ * Deletes the members of a list with their own rows, block by block. Each block's directory row goes after
+ * its members. Returns false when `mayGoOn` has stopped it.
  */
 const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
   for (const { block } of await directories.read(org, kind)) {

@@ -1,7 +1,7 @@
 /**
  * What happened that somebody may have to be told of. Whoever records it writes a row of the outbox in the
- * same transaction. Alerting, which no other room imports, turns the rows into deliveries, those of a scan in
- * the order of their names (alerting/outbox).
+ * same transaction. Alerting turns the rows into deliveries, those of a scan in the order of their names
+ * (alerting/outbox).
  */
 import { randomUUID } from "node:crypto";
 import * as queue from "../aws/queue/queue.ts";
@@ -52,10 +52,7 @@ export type Risen = {
 /** A problem in words. `to`: the only channels that are told. Default: all that want scan errors. */
 export type Problem = { type: "problem"; error: string; scanId?: number; to?: number[] };
 
-/**
- * The row of a scan, of which there is one of each `kind`; they are in the order of the kinds. `finding`: the
- * first of a row.
- */
+/** A row of a scan: one of each `kind`, in the order of the kinds. `finding`: the first of a row. */
 export const keyOfScan = (
   org: number,
   scanId: number,

@@ -29,8 +29,8 @@ const newBreachesAlone: Flags = {
 };
 
 /**
- * A channel that is told of new breaches alone unless `flags` say else, with these options and the defaults
- * of its kind.
+ * A channel with these options and the defaults of its kind. It is told of new breaches alone unless `flags`
+ * say otherwise.
  */
 export const createChannel = async (
   org: number,
@@ -51,7 +51,7 @@ export const createChannel = async (
   return id;
 };
 
-/** Writes a delivery of each event to a channel, and gives their messages. `scans`: of what is gathered. */
+/** Writes a delivery of each event to a channel, and gives their messages. `scans`: of gathered findings. */
 export const raiseTo = async (
   org: number,
   channelId: number,

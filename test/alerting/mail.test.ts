@@ -353,7 +353,7 @@ describe("sending", () => {
 
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
 
-/** The tables around what is looked for, the outermost first. Every element must end in its order. */
+/** The tables around a text, the outermost first. Every element must end in its order. */
 const tablesAround = (what: string, html: string): { width: string; style: string }[] => {
   const open: string[] = [];
   let around: string[] | undefined;

@@ -253,7 +253,7 @@ describe("each finding is in one message of a channel", () => {
           if (history.scanIds.length < scansOfHistory || failedEmails !== 0) await history.scan();
           else isOver = true;
         }
-        // What gathers for a week goes out, also of a channel that has become a webhook, whose events then
+        // Messages that gather for a week go out. A channel that has become a webhook gets events, which
         // leave the outbox.
         for (const _ of [1, 2, 3]) {
           vi.setSystemTime(Date.now() + 8 * 86_400_000);

@@ -3,7 +3,8 @@ import { createSocket } from "node:dgram";
 export type RecordType = "A" | "AAAA" | "TXT";
 
 /**
- * The addresses or texts of a name at this moment, "no such name" (NXDOMAIN), "failure" (SERVFAIL), or no reply at all.
+ * A name's addresses or texts at this moment, "no such name" (NXDOMAIN), "failure" (SERVFAIL), or no reply at
+ * all.
  */
 export type Answer = string[] | "no such name" | "failure" | "silence";
 

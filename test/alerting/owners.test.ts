@@ -133,7 +133,7 @@ describe("a channel that tells owners", () => {
     expect(await sendAll()).toEqual([`user0@${domain}`]);
     const text = mails.texts[mails.received.indexOf(`user0@${domain}`)] ?? "";
     expect(text).not.toMatch(/Secret|Mild/);
-    // What was not told may be told by hand, but for what is sensitive.
+    // People may tell the rest by hand, except sensitive breaches.
     expect(await tell(org)).toBe(2);
   });
 

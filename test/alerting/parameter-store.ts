@@ -2,7 +2,8 @@ import type { LoopbackServer } from "../../local/loopback.ts";
 import { startParameters } from "../../local/parameters/parameters.ts";
 
 /**
- * Starts a parameter store in memory, from which this process takes the key of alert channels and the HIBP key `key-1`.
+ * Starts a parameter store in memory. It has the key of alert channels and the HIBP key `key-1` for this
+ * process.
  */
 export const startParameterStore = async (): Promise<LoopbackServer> => {
   const assembly = { region: "us-east-1", accountId: "000000000000" };

@@ -27,8 +27,8 @@ export const start = async (size: number): Promise<Seeded> => {
 const tolerance = 0.01;
 
 /**
- * Counted rows must be those of bench/figures.json in these columns: documents show what is stored there, so
- * that a cost that falls is a difference too.
+ * Counted rows must be those of bench/figures.json in these columns: documents show those figures, so that a
+ * cost that falls is a difference too.
  */
 export const expectStored = (
   rows: readonly Cell[][],

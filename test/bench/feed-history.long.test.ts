@@ -43,7 +43,7 @@ test("the audit of the seeded history finds nothing", async () => {
 }, 3_600_000);
 
 test("all of a long history comes once, while workers of scans are killed", async () => {
-  // Only what is added here is scanned.
+  // Only addresses that are added here are scanned.
   for (const index of domainNames.keys())
     await table.update(keys.domain(seeded.org, index + 1), { set: { verified: false } });
   await addDomains(seeded.org, { [domain]: addresses });

@@ -9,7 +9,7 @@ test("what a flood costs is the sum of what all methods of the template let thro
   const resources = resourcesOf(inject("assembly"));
   const { authorized, files, page } = resources.requestsPerSecond;
   const ofEndpoints = 9 * routes.length + 4.5 * dashboardRoutes.length;
-  // And 0.2 for each method that only refuses, of which each path has one.
+  // And 0.2 for the method of each path that only refuses.
   expect(authorized).toBeGreaterThan(ofEndpoints);
   expect(authorized).toBeLessThan(ofEndpoints + 0.2 * (routes.length + dashboardRoutes.length));
   expect(files + page).toBeCloseTo(2 * 2.25 + 3 * 0.2);

@@ -41,7 +41,7 @@ test("the keyboard acknowledges two, and reopens one in the list and one by itse
   const { breaches } = (await api.get("/breaches?acknowledged=true")).body;
   expect(breaches).toMatchObject(Array(2).fill({ resolution: "ignored", acknowledgeReason: "Old" }));
 
-  // The filter is a list of choices, of which letters choose.
+  // The filter is a list of choices, in which letters choose.
   const state = page.getByRole("combobox", { name: "State" });
   while (!(await state.evaluate((list) => list === list.ownerDocument.activeElement)))
     await page.keyboard.press("Tab");

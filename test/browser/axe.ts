@@ -26,8 +26,8 @@ export const places = [
 const ofColors = ["color-contrast", "link-in-text-block"];
 
 /**
- * What axe-core finds and what is wider than the screen, at 320 and 1280 pixels, and of colors also in dark.
- * `tags`: of the rules to check, by default all.
+ * The violations that axe-core reports, and elements wider than the screen, at 320 and 1280 pixels. Colors
+ * are checked in dark, too. `tags`: of the rules to check, by default all.
  */
 export const problems = async (page: Page, tags?: readonly string[]): Promise<string[]> => {
   const found: string[] = [];

@@ -1,4 +1,4 @@
-/** Browsers that keep nothing for pages: no cookies, and an exception at each look at what is stored. */
+/** Browsers that keep nothing for pages: no cookies, and an exception at each look at stored values. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

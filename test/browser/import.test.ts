@@ -7,7 +7,7 @@ import { signInTo, useBrowser } from "./visit.ts";
 
 useBrowser();
 
-/** A file of six rows, of which each part has two: the page sends at most a quarter of a megabyte at once. */
+/** A file of six rows, two in each part: the page sends at most a quarter of a megabyte at once. */
 const longRows = ["email,notes", ...numberedAddresses(6).map((each) => `${each},${"x".repeat(100_000)}`)];
 
 test("the keyboard imports a file after a preview of rows, columns, teams and price", async () => {

@@ -1,6 +1,6 @@
 /**
- * A first scan of 1,090 people and what comes after it, as every channel gets it, and as docs/alerts.md shows
- * it. `npm run screenshots` writes that part of the document, and takes the pictures of the mails.
+ * The messages of a first scan of 1,090 people and of later scans, in every channel, as docs/alerts.md shows
+ * them. `npm run screenshots` writes that part of the document, and takes the pictures of the mails.
  */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -88,8 +88,8 @@ const messageIn = (mail: string): Message => {
 const toTeam = async () => (await mails()).filter(({ recipient }) => recipient === team);
 
 /**
- * Does something, and waits until it has made so many events, and at most so many messages for people, each
- * of which has arrived. `isAtOnce`: they are raised together, and arrive in any order.
+ * Does something, and waits until it has made so many events. At most so many messages for people may come,
+ * and all have arrived. `isAtOnce`: they are raised together, and arrive in any order.
  */
 const step = async (
   happened: string,

@@ -19,7 +19,7 @@ const answering = (change: string): string => `
 
 const methodsFail = "Object.setPrototypeOf(fake, PublicKeyCredential.prototype)";
 
-/** By what is unlike a browser. */
+/** By its differences from a browser. */
 export const managers = {
   "whose toJSON is an illegal invocation": answering(methodsFail),
   "whose toJSON throws": answering(`${methodsFail}; fake.toJSON = () => { throw new TypeError("not yet") }`),

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 /** Of the thread of a page: scripts alone, or all tasks, such as styles and layout too. */
 type Work = "ScriptDuration" | "TaskDuration";
 
-/** Gets something ready, and resolves to what is measured. */
+/** Gets something ready, and resolves to the measured action. */
 type Turn = () => Promise<() => Promise<unknown>>;
 
 /** Work like that of drawing a page: reads the JSON of 100 rows, and makes a table of 2,000 elements of them. */
@@ -30,10 +30,10 @@ const fixedWork = `new Promise((resolve) => setTimeout(() => {
 const quietMilliseconds = 8;
 
 /**
- * The processor time of a turn of a page in milliseconds, as it would be on the quiet machine on which the
- * limits were set. What is measured is scaled by the fixed work, which a slow machine slows down as much. A
- * busy machine only adds time, so the smaller of two estimates counts: from the quickest turn and the
- * quickest fixed work, and the median over the turns.
+ * The processor time of a turn of a page in milliseconds, on the quiet machine on which the limits were set.
+ * The measured time is scaled by fixed work, which a slow machine slows down as much. A busy machine only
+ * adds time, so the smaller of two estimates counts. One is the quickest turn over the quickest fixed work,
+ * the other is the median over the turns.
  */
 export const processorTime = async (page: Page, work: Work, turns: readonly Turn[]): Promise<number> => {
   const session = await page.context().newCDPSession(page);

@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: starts the service as `npm start` does, goes from its link to the first acknowledged
- * finding, prints how long each step took, and takes the pictures of docs/dashboard.md.
+ * `npm run screenshots`: starts the service as `npm start` does, and goes from its link to the first
+ * acknowledged finding. Prints how long each step took, and takes the pictures of docs/dashboard.md.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, stat } from "node:fs/promises";
@@ -14,8 +14,8 @@ const project = join(import.meta.dirname, "../..");
 const directory = join(project, "docs/screenshots");
 
 /**
- * `follow`: a link to the page that is the picture. `unfold`: what is opened on it. `open`: the button whose
- * dialog it is, in which `file` is chosen.
+ * `follow`: a link to the page that is the picture. `unfold`: the details to open on it. `open`: the button
+ * whose dialog it is; the dialog gets `file`.
  */
 type Picture = {
   name: string;

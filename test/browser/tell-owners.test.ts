@@ -69,7 +69,7 @@ describe("Tell the owner", () => {
     await row.getByRole("rowheader").getByRole("button").click();
     await details.getByText(/your address is in a data breach/).waitFor();
     await details.getByRole("button", { name: "Close" }).click();
-    // The message is made again from what is stored, and a leaver would not be told.
+    // The message is made again from the findings, and a leaver would not be told.
     await api.patch(`/emails/${donald}`, { isActive: false });
     await row.getByRole("rowheader").getByRole("button").click();
     await details.getByText("What was sent can no longer be shown").waitFor();

@@ -1,7 +1,6 @@
 /**
- * A script that does to a page what translators of browsers do: each text gets into two elements of the
- * translator, in the place of the text node that was there, also what comes later. What carries
- * `translate="no"` stays. Translated texts end with "*".
+ * A script that does to a page what translators of browsers do. Two elements of the translator take the place
+ * of each text node, also of later ones. What carries `translate="no"` stays. Translated texts end with "*".
  */
 export const translator = `
   const isKept = (node) => node.parentElement?.closest("[translate]")?.getAttribute("translate") === "no";

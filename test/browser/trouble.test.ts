@@ -49,7 +49,7 @@ describe("a session that ends under an open dialog", () => {
     await submit.click();
     const ended = page.getByRole("dialog", { name: "Your session has ended" });
     await ended.getByText("Nothing that you typed is lost.").waitFor();
-    // Esc leaves it, and what is below it, where they are.
+    // Esc leaves it, and the page below it, where they are.
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
     await ended.waitFor();

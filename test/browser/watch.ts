@@ -15,8 +15,8 @@ export type Watch = {
 };
 
 /**
- * Watches all pages of a context for errors on the console, reports of the Content-Security-Policy, exceptions
- * and requests to other hosts. Refusals count as errors unless they are expected.
+ * Watches all pages of a context for console errors, reports of the Content-Security-Policy, exceptions and
+ * requests to other hosts. Refusals count as errors unless they are expected.
  */
 export const watch = async (context: BrowserContext, origin: string): Promise<Watch> => {
   const expected = new Set(always);

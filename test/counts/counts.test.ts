@@ -19,15 +19,15 @@ const breachNames = Array.from({ length: 60 }, (_, index) => `Breach${index}`);
 const workers = useWorkers({ breached: { [domain]: {} } });
 
 /**
- * The audit compares the counts, what is new, the dates of breaches, and the worst open finding of each
- * e-mail with the rows. A test below shows that it sees a difference of each kind.
+ * The audit compares the counts, the news, the dates of breaches, and each e-mail's worst open finding with
+ * the rows. A test below shows that it sees a difference of each kind.
  */
 const expectExact = async (org: number): Promise<void> => {
   const { differences, unsettled } = await audit(org);
   expect({ differences, unsettled }).toEqual({ differences: [], unsettled: [] });
 };
 
-/** Scans 12 addresses, of which 10 are breached: the first in all breaches, each next one in a few. */
+/** Scans 12 addresses. The first is breached in all breaches, nine more in a few, and two in none. */
 const createScanned = async (): Promise<{ org: number; emailIds: number[] }> => {
   workers.breached[domain] = Object.fromEntries(
     Array.from({ length: 10 }, (_, index) => [
@@ -75,7 +75,7 @@ describe("counts of findings by month and breach, and of breached e-mails", () =
     await expectExact(org);
     await monitored.setActive(org, emailIds[11] ?? 0, true, administrator);
 
-    // A finding that disappears and comes back, and new ones of an e-mail that has some and of one that has none.
+    // A finding disappears and comes back. An e-mail with findings gets new ones, and so does one without.
     const { 3: before = [], ...others } = workers.breached[domain] ?? {};
     workers.breached[domain] = { ...others, 3: ["Breach50"], 11: ["Breach1", "New"] };
     await startAndPlan(org);

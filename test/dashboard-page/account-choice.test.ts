@@ -21,7 +21,7 @@ describe("where the browser keeps it", () => {
     vi.unstubAllGlobals();
   });
 
-  /** Whether each attempt asks, each of which ends with this refusal. */
+  /** Whether each attempt asks. Each ends with this refusal. */
   const attempts = (...refused: (keyof typeof refusals)[]): boolean[] =>
     refused.map((by) => {
       const asks = takeChoice();

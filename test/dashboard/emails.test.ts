@@ -57,7 +57,7 @@ describe("GET", () => {
     await eventually(shown, ([, edsger]) => edsger.severity === found[0].severity);
   });
 
-  // search.test.ts has what is found.
+  // search.test.ts tests the results.
   test("q finds addresses and owners' names by how they begin, also filtered and by page", async () => {
     expect(await addresses("q=AD")).toEqual(["grace@demo.example", "ada@demo.example"]);
     expect(await addresses(`q=demo&teamId=${teamId}`)).toEqual(["ada@demo.example"]);

@@ -1,4 +1,7 @@
-/** Changes the templates of an assembly to what MiniStack knows, without changing what is deployed. */
+/**
+ * Changes the templates of an assembly to the features that MiniStack knows. The deployed resources stay the
+ * same.
+ */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

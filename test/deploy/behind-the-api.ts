@@ -21,9 +21,8 @@ export class BehindTheApi {
   }
 
   /**
-   * Lets queues hand out a message again 20 seconds after a function took it and ended, instead of after the
-   * minutes of the template. MiniStack ends the functions that are at work when an update replaces them,
-   * which AWS does not.
+   * Lets queues hand out a message again 20 seconds after a function took it and ended. In the template it is
+   * minutes. MiniStack ends the functions that are at work when an update replaces them, which AWS does not.
    */
   async handOutAgainSoon(): Promise<void> {
     const prefix = { QueueNamePrefix: `${this.#deployment.stackName}-` };
@@ -39,7 +38,7 @@ export class BehindTheApi {
   }
 
   /**
-   * The id of a channel's delivery whose first attempts have failed, so that it waits an hour for the next dispatch.
+   * The id of a channel's delivery whose first attempts have failed. It waits an hour for the next dispatch.
    */
   async failedDelivery(org: number, channel: number): Promise<number> {
     const isIt = ({ pk, group, failedAttempts }: WireRow): boolean =>

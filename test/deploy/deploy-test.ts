@@ -87,7 +87,7 @@ const whileDeploying = async (assembly: string, key: string): Promise<(number | 
 };
 
 const scansOf = async (api: Caller) => (await api("GET", "/scans")).scans;
-/** The sweep, which goes on with a scan that nothing was heard of for a minute, comes each five seconds meanwhile. */
+/** The sweep goes on with a scan that was silent for a minute. It comes each five seconds meanwhile. */
 const untilScanned = async (api: Caller) => {
   const sweeps = setInterval(() => deployment.invokeAsSchedule("sweep").catch(console.error), 5_000);
   try {

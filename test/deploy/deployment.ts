@@ -51,8 +51,8 @@ export class Deployment {
 
   /**
    * Runs setup, from the sources without an assembly, and gives what it printed. With `until` it ends
-   * together with what it started, a moment after it has printed that. `type`: what is typed at a terminal,
-   * each after it was asked for.
+   * together with what it started, a moment after it has printed that. `type`: the words to type at a
+   * terminal, each after it was asked for.
    */
   async setup(assembly: string | undefined, { args = [], key, until, type }: SetupRun): Promise<string> {
     const command = [

@@ -1,7 +1,7 @@
 /**
  * Runs tests on DynamoDB Local, which AWS publishes, instead of the engine of local runs. Arguments are
- * handed to vitest. When all begin with a hyphen (`--reporter=json`), the tests of the table, of lists, of
- * the engine and of endpoints that use these in different ways run.
+ * handed to vitest. When all begin with a hyphen (`--reporter=json`), the tests of the table, lists, the
+ * engine and some endpoints run.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -82,7 +82,7 @@ test("a changed destination is told only to channels that want scan errors", asy
   ]);
   for (const other of [silent, disabled, id]) expect(await listDeliveries(organization, other)).toEqual([]);
 
-  // Neither sending back what is there, nor a new secret, is a new destination.
+  // Neither sending back the stored values, nor a new secret, is a new destination.
   for (const patch of [{ config }, { config: { secret: "ANOTHER-SECRET-OF-IT" } }, { isEnabled: false }])
     expect((await api.patch(`/alert-configs/${id}`, patch)).status).toBe(200);
   const recipients = ["a@acme.example"];

@@ -30,9 +30,9 @@ const expectEachRefused = async (api: Client, ...refusal: Refused): Promise<void
 type Refused = Parameters<typeof expectRefusal> extends [Reply, ...infer Rest] ? Rest : never;
 
 /**
- * The limit of the address (429), authentication (401), the limit of the key (429), the subscription (402),
- * the route (404, 405), the input (400, 413), the organization's limit (429), existence (404) and state (409,
- * 400).
+ * First the limit of the address (429), authentication (401), the limit of the key (429), and the
+ * subscription (402). Then the route (404, 405), the input (400, 413), the organization's limit (429),
+ * existence (404) and state (409, 400).
  */
 describe("the order of checks: the first one that refuses answers", () => {
   test("1: the IP limit, 429, before all else", async () => {

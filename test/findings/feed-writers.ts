@@ -1,4 +1,4 @@
-/** Writers that die at any time, and a reader of the feed that must get everything that they have recorded, once. */
+/** Writers that die at any time, and a reader of the feed that must get each of their findings once. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -81,7 +81,8 @@ const killed = async (work: () => Promise<unknown>): Promise<boolean> => {
 };
 
 /**
- * Scans whose workers are killed, start again, and come too late, while a client reads the feed of a new organization.
+ * A client reads the feed of a new organization, while workers of scans are killed, start again, and come too
+ * late.
  */
 export const readScansOfKilledWorkers = async (workers: Workers, domain: string, rounds: number) =>
   readWhileKilling(workers, await createOrganization({ [domain]: addresses }), { domain, rounds });

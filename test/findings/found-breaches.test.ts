@@ -15,7 +15,7 @@ const ids = Array.from({ length: breachCount }, (_, index) => index + 1);
 const org = 12;
 const day = Date.parse("2026-11-01T00:00:00.000Z");
 
-/** Gives the catalog a version of which no instance knows anything. */
+/** Gives the catalog a version that no instance knows. */
 const settle = (token: string): Promise<void> =>
   table.put({ ...keys.breachNames(), token, recorded: { token, at: "2026-11-01T00:00:00.000Z" } });
 

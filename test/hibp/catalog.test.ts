@@ -67,7 +67,7 @@ const one = async (name: string) => {
 /** What a sync without news returns. */
 const nothing = { added: [], changed: [], unknownDataClasses: [], isBaseline: false };
 
-/** The commands that `act` sends to the table, each with its row, or with the number of keys of a batch. */
+/** The commands that `act` sends to the table, each with its row, or a batch's number of keys. */
 const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
   const commands: string[] = [];
   const stop = intercept<Command>("initialize", (next, { commandName }) => (sent) => {

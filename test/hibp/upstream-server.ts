@@ -17,8 +17,8 @@ export type UpstreamServer = {
 };
 
 /**
- * Starts an HTTP server that stands for HIBP, with answers that the test gives, and a parameter store with
- * the key. Points the client at both.
+ * Starts an HTTP server that stands for HIBP, with the test's answers, and a parameter store with the key.
+ * Points the client at both.
  */
 export const startUpstream = async (): Promise<UpstreamServer> => {
   const parameters = await startParameterStore();

@@ -65,7 +65,7 @@ const valueAt = (line: object, path: string): unknown =>
     .split(".")
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], line);
 
-/** Whether a line of JSON matches a filter pattern of comparisons that && and || join, as CloudWatch Logs reads it. */
+/** Whether a line of JSON matches a filter pattern of CloudWatch Logs: comparisons that && and || join. */
 const matches = (pattern: string, line: object): boolean => {
   const holds = (comparison: string): boolean => {
     const [, path = "", operator, value] =

@@ -1,4 +1,4 @@
-/** The service as a part of somebody else's app: twice in one stack, with what is theirs. */
+/** The service as a part of somebody else's app: twice in one stack, beside their own resources. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -31,8 +31,8 @@ type Entry =
   | { delete: Key };
 
 /**
- * The functions whose role lets them send a transaction of these rows, with the keys that IAM may see for
- * each of its writes.
+ * The functions whose role lets them send a transaction of these rows, with the keys that IAM may see per
+ * write.
  */
 const allowedTogether = (entries: readonly Entry[], seen: TransactionKeys, stack = assembly): string[] => {
   const table = stack.ofType("AWS::DynamoDB::Table")[0]?.logicalId ?? "";

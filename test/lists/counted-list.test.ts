@@ -563,8 +563,8 @@ describe("a filtered page of a large block", () => {
     for (const [what, offset, from] of places) {
       const leaving = shown.slice(from, from + (isAll ? 1 : 98));
       const ids = await pageWhile(org, offset, async () => {
-        // In a block of which all match, a member that is moved can be missing from the page; one that is
-        // deleted cannot.
+        // In a block whose members all match, a moved member can be missing from the page; a deleted one
+        // cannot.
         const leave = ({ id, group }: Known) =>
           isAll
             ? emails.delete(org, id, group)
@@ -591,7 +591,7 @@ test("the cost of a page does not grow with the offset", async () => {
     expect(calls).toBeLessThanOrEqual(3);
     return readUnits;
   };
-  // One unit for the directory, and 2 or 3 for a page of rows of 130 bytes, since all ids are of members.
+  // One unit for the directory. A page of rows of 130 bytes takes 2 or 3, since all ids are of members.
   for (const offset of [0, 1_000, count - 60]) expect(await unitsAt(offset)).toBeLessThanOrEqual(4);
   const filtered = await emails.page(org, { limit: 50, offset: 700, matches: (group) => !group.isActive });
   expect(filtered.total).toBe(count / 2);

@@ -67,7 +67,7 @@ type Watch = {
   before: ((name: string, input: string) => unknown) | undefined;
 };
 
-/** Counts what is sent to the table while `act` runs; calls `before` before each request. */
+/** Counts the requests to the table while `act` runs; calls `before` before each. */
 const watching = async <T>(watch: Partial<Watch>, act: () => Promise<T>): Promise<T> => {
   const stop = intercept<Command>("initialize", (next, { commandName = "" }) => async (sent) => {
     const input = JSON.stringify(sent.input);

@@ -227,7 +227,7 @@ describe("damage is found with its id and repaired:", () => {
 
   test("a finding that is lost although its e-mail holds it; the next scan finds it", async () => {
     await table.transact(findings.writes(org, [findings.delete(org, finding.id, findings.groupOf(finding))]));
-    // Those of all findings, and those of what is new.
+    // Those of all findings, and those of the news.
     await expectFoundAndRepaired(`counts ${org}`, `counts ${org}`, `e-mail ${email.id}`);
     expect(await readScan(org, await scanAndDeliver())).toMatchObject({ newBreachesFound: 1 });
   });

@@ -22,7 +22,7 @@ const parameters: Partial<Record<keyof typeof keys, string[]>> = {
   member: ["ACTIVITY", "0", "1"],
 };
 
-/** A row of every kind that an organization has, all of which are of the same e-mail, domain and scan. */
+/** A row of every kind that an organization has, all of the same e-mail, domain and scan. */
 const rowsOf = (org: number): Key[] => {
   const ofEveryKind = Object.entries(keys).flatMap(([name, keyOf]) => {
     const given = parameters[name as keyof typeof keys] ?? ["1", "1", "1"];

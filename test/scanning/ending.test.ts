@@ -195,7 +195,7 @@ test("notes the rare findings of all blocks but the newest", async () => {
   ]);
 });
 
-/** Plans a scan of two covered addresses, one of which is breached, and of three that are looked up. */
+/** Plans a scan of two covered addresses, one of them breached, and of three that are looked up. */
 const planned = async () => {
   workers.breached["covered.example"] = { 0: ["Alpha"] };
   const org = await createOrganization({ "covered.example": 2, "single.example": 3 });

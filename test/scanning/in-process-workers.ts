@@ -1,6 +1,6 @@
 /**
- * Runs the workers of scans in the process of a test: with the table's engine, queues and an HIBP server, but
- * without Lambda, so that the test itself decides which message is handled when.
+ * Runs the workers of scans in the process of a test, with the table's engine, queues and an HIBP server.
+ * There is no Lambda: the test itself decides which message is handled when.
  */
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { invocation, logger, startQueues, takeMessages } from "../../bench/in-process.ts";
@@ -121,7 +121,7 @@ export const runChecks = async (): Promise<void> => {
 };
 
 /**
- * Makes the look-ups of all messages in the queue, each by a worker that has this many seconds left, and the
+ * Makes the look-ups of all messages in the queue, each by a worker with this many seconds, and the
  * deliveries.
  */
 export const runLookUps = async (seconds?: number): Promise<void> => {

@@ -197,7 +197,7 @@ const cases = Object.entries(outcomes).flatMap(([endpoint, byAnswer]) =>
 describe("while all other endpoints work", () => {
   test.each(cases)("$endpoint answers $answer", async ({ endpoint, answer, outcome }) => {
     const org = await createOrganization({ [listed]: 1, [unlisted]: 1 });
-    // A breach that the service does not know, so that it asks for the list of breaches, and of a stealer log.
+    // A breach of a stealer log that the service does not know, so that it asks for the list.
     const breach = `Breach${count}`;
     hibp.catalog = [...hibp.catalog, { ...inventedBreach(breach), IsStealerLog: true }];
     hibp.accounts = { [`user0@${listed}`]: [breach], [`user0@${unlisted}`]: [breach] };

@@ -25,7 +25,7 @@ import {
 
 const covered = "covered.example";
 const single = "single.example";
-/** Domains of which an answer loses something. */
+/** Domains whose answer loses something. */
 const losing = ["twice", "back", "few", "half", "failed", "killed", "mixed", "sound"].map(
   (name) => `${name}.example`,
 );

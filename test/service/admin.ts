@@ -12,8 +12,8 @@ type Result = Record<string, unknown> & { id: number };
 let connected: { port: string; stack: Promise<Stack> } | undefined;
 
 /**
- * Runs an admin command: `admin("org create", { name: "Acme" })`. For the first service of a test file it
- * runs in this process, which is faster and connects the product's modules to that service; for others it
+ * Runs an admin command: `admin("org create", { name: "Acme" })`. For a test file's first service it runs in
+ * this process, which is faster, and connects the product's modules to that service. For all later ones it
  * starts the command line.
  */
 export const admin = async (
@@ -31,9 +31,7 @@ export const admin = async (
   return (await runCommand(command, known, strings, await connected.stack)) as Result;
 };
 
-/**
- * Runs an admin command by the real command line, also for a service that was started again on the same port.
- */
+/** Runs an admin command by the command line, also for a service that was started again on its port. */
 export const commandLine = async (
   command: string,
   flags: Record<string, string | number | true>,

@@ -1,4 +1,4 @@
-/** What the service does by itself, on a local service of which a day takes two seconds. */
+/** What the service does by itself, on a local service whose day takes two seconds. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { GetScheduleCommand, ResourceNotFoundException, SchedulerClient } from "@aws-sdk/client-scheduler";

@@ -24,7 +24,8 @@ test("one command sends again what was given up of a channel, and nothing else",
   const raise = async (id: number): Promise<number> =>
     (await admin("channel test", { ...org, channel: id })).id;
   /**
-   * Raises a delivery that waits until its channel is enabled, and gives it up, as its last attempt would hours later.
+   * Raises a delivery that waits until its channel is enabled. Gives it up, as its last attempt would hours
+   * later.
    */
   const giveUp = async (channelId: number): Promise<number> => {
     const id = await byHand.sendTest(

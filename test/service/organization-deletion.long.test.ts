@@ -159,7 +159,7 @@ test("a deletion ends access and scan at once, and deletes all of it even if cut
   await expect(run("org show", { org })).rejects.toThrow(`There is no organization ${org}:`);
   await expect(run("key create", { org, label: "x" })).rejects.toThrow("There is no organization");
 
-  // A scan that starts at the same moment is ended too, and nothing is deleted while it may still be at work.
+  // A scan that starts at the same moment ends too. Nothing is deleted while it may still be at work.
   const rowsBefore = (await readRows(org)).length;
   // Workers that end take rows of the scan away.
   const emailRows = async () => (await readRows(org)).filter(({ pk }) => pk.includes("#EMAIL#")).length;

@@ -2,8 +2,8 @@ import { inject } from "vitest";
 import { type LocalService, startService } from "../../local/harness/service.ts";
 
 /**
- * Starts a local service for one test file, from the assembly that the shared service has synthesized unless
- * another is given. `parts`: variables of the service, such as AWS_ENDPOINT_URL_DYNAMODB.
+ * Starts a local service for one test file. Its assembly is the shared service's unless another is given.
+ * `parts`: variables of the service, such as AWS_ENDPOINT_URL_DYNAMODB.
  */
 export const startOwnService = (
   options: readonly string[],

@@ -1,6 +1,6 @@
 /**
  * The service with the keys of a transaction as IAM may see them on AWS, which does not document it. All
- * other tests run with the reading that refuses most, in which each write is judged by the keys of its whole
+ * other tests run with the reading that refuses most. In it, each write is judged by the keys of its whole
  * transaction.
  */
 import { expect, test } from "vitest";

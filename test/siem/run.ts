@@ -1,9 +1,9 @@
 /**
- * Validates items of the feed by the published schemas of OCSF, and runs the files of docs/siem that other
- * systems read by the programs of these systems: Splunk's AppInspect, Elasticsearch, and Microsoft's parser
- * of KQL; where there are items, with real ones of the feed. With MITO_PATH, where Elastic's program for CEL
- * is (https://github.com/elastic/mito), the program of Filebeat's input too. Needs npm, Python 3 with venv
- * and pip, and a JDK of 17 or newer; it fetches packages into a folder of this run.
+ * Validates items of the feed by the published schemas of OCSF. Runs the files of docs/siem by the programs
+ * that read them: Splunk's AppInspect, Elasticsearch, and Microsoft's parser of KQL. Where items are read,
+ * they are real ones of the feed. MITO_PATH names Elastic's program for CEL
+ * (https://github.com/elastic/mito). With it, the program of Filebeat's input runs too. Needs npm, Python 3
+ * with venv and pip, and a JDK of 17 or newer; it fetches packages into a folder of this run.
  */
 import { strict as assert } from "node:assert";
 import { execFile } from "node:child_process";
@@ -139,7 +139,7 @@ const elasticPipeline = async (): Promise<string> => {
   return `Elasticsearch: the pipeline took ${items.length} items`;
 };
 
-/** One item a page, so that the program has to go on with the cursor, and once more with the last one. */
+/** One item a page, so that the program has to go on with the cursor, also from the last item. */
 const elasticInput = async (): Promise<string> => {
   const { MITO_PATH: mito } = process.env;
   if (mito === undefined) return "The program of Filebeat's input was not run: MITO_PATH is not set";

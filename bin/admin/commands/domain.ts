@@ -30,8 +30,8 @@ const setVerified = (verified: boolean, about: string): Command => ({
 });
 
 /**
- * One domain is rarely two organizations'. What operators said of a local run is not looked at, because its
- * organizations are one developer's, who gives many of them one domain to try things.
+ * One domain is rarely two organizations'. Local runs are exempt: one developer gives many organizations the
+ * same domain to try things.
  */
 const expectNotVerifiedElsewhere = async (
   org: number,

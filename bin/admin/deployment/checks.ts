@@ -9,7 +9,7 @@ import * as table from "../../../shared/aws/table/table.ts";
 import { withVersion } from "../../../shared/contract/version.ts";
 import { type Asked, call, eventually, routeOf, send, type Trial } from "./trial.ts";
 
-/** `run` gives what to add to the line, or throws what is wrong. `advice`: what to do then. */
+/** `run` gives words to add to the line, or throws. `advice`: what to do after a throw. */
 export type Check = { name: string; run: (trial: Trial) => Promise<string | undefined>; advice: string };
 
 /** Thrown by a check that does not concern this deployment. */
@@ -149,7 +149,7 @@ const expectEmpty = async (trial: Trial, queue: string): Promise<undefined> => {
   if (total > 0) throw new Error(`${total} messages in the queue ${queue}`);
 };
 
-/** A message of any queue about what is not there, so that a worker has nothing to do. */
+/** A message of any queue about rows that do not exist, so that a worker has nothing to do. */
 const messageAboutNothing = (organizationId: number): string => {
   const scan = { scanId: 1, fencingToken: 0, batch: 1, chunk: "1" };
   const others = { acknowledgementId: 1, mailId: "00000000-0000-4000-8000-000000000000" };

@@ -17,7 +17,7 @@ const localTime = (time: number): string =>
 /** The ids of deliveries that did not arrive, of events since a time, oldest first. */
 async function failedSince(channelId: string, since: number, signal: AbortSignal): Promise<number[]> {
   const ids = new Set<number>();
-  // In this order: what is given up meanwhile is found as well.
+  // In this order, deliveries that are given up meanwhile are seen as well.
   for (const status of ["retrying", "not delivered"]) {
     const pages = allPages("deliveries", (page) => {
       const input = { path: { id: channelId }, query: { status, ...page } };

@@ -80,8 +80,8 @@ function Missing({ domain: { record }, found, foundAt }: MissingProperties) {
 }
 
 /**
- * The value is right, and stands under another name: mostly because the DNS provider's form adds the zone to
- * what is typed.
+ * The value is right, and stands under another name: most DNS providers' forms add the zone to the typed
+ * name.
  */
 function Misplaced({ name, foundAt }: { name: string; foundAt: string }) {
   const zone = foundAt.startsWith(`${name}.`) ? foundAt.slice(name.length + 1) : undefined;

@@ -1,6 +1,6 @@
 /**
- * The text of a file as the service reads it: UTF-8, UTF-16 with a byte order mark, or else a guess, of which
- * it tells the name.
+ * The text of a file as the service reads it: UTF-8, UTF-16 with a byte order mark, or a guess. Names the
+ * guess.
  */
 export function decode(bytes: Uint8Array): { text: string; guess?: string } {
   const [first, second] = bytes;

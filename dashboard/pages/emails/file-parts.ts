@@ -32,7 +32,7 @@ const isHeader = (record: string): boolean =>
   filledCells(record) > 1 &&
   !hasAddress(record.replace(/\([^()]*\)/g, ""));
 
-/** How many records a header and what is above it are, such as lines with an address: "Owner:;hr@demo.example". */
+/** How many records stand up to the header, itself included: "Owner:;hr@demo.example" may be above it. */
 function headerLength(records: readonly string[]): number {
   const first = Math.max(0, records.findIndex(hasAddress));
   const header = records.slice(0, mostHeaderRecords).findIndex(isHeader);

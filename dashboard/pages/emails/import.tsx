@@ -25,7 +25,7 @@ export function ImportDialog({ onClose, onDone }: Ends) {
   const [{ file, choices }, setChosen] = useState<{ file?: File | undefined; choices: number }>({
     choices: 0,
   });
-  /** The plan of what is left, where it is another one than the file's. */
+  /** The plan of the remaining parts, where it differs from the file's. */
   const [rest, setRest] = useState<{ plan: Preview; hasChanged: boolean }>();
   const [progress, setProgress] = useState({ done: 0, total: 0 });
   const [hasLeavers, setLeavers] = useState(false);

@@ -10,7 +10,7 @@ type Kind = "malformed" | "foreign" | Exclude<ImportRow["status"], "invalid">;
 /** `id`: its place in the file. */
 type Row = ImportRow & { id: number; kind: Kind };
 
-/** Problems first, and last what stays as it is: what is said of a row, and of how many rows. */
+/** Problems first, unchanged rows last. The words about one row, and those about a number of rows. */
 const kinds: Record<Kind, { about: string; many: string }> = {
   malformed: { about: "Not an e-mail address", many: "malformed" },
   foreign: { about: "Not at a domain that you have verified", many: "of another domain" },

@@ -11,7 +11,7 @@ const names = ["acknowledged", "severity", "breachId", "domainId", "emailId", "s
 /** The filters of a list of findings, as the service has them. */
 export type Filters = Partial<Record<(typeof names)[number], string>>;
 
-/** What the URL has for open findings, and findings of any state: the list opens on what is to do. */
+/** The URL's values for open findings and for any state. The list opens on open findings. */
 export const openOnes = "false";
 export const anyState = "any";
 

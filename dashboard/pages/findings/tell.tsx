@@ -10,7 +10,7 @@ import type { Filters } from "./filters.ts";
 /** A request names at most so many findings. */
 const mostAtOnce = 100;
 
-/** More than these are told in several steps, each of which somebody looks at. */
+/** More owners than these are told in several steps. Somebody looks at each. */
 const mostTold = 1000;
 
 /** The findings, or what to list them by. */

@@ -33,7 +33,7 @@ export async function createPasskey(given: unknown): Promise<NewPasskey> {
   );
 }
 
-/** Options are good for five minutes, half of which people have to answer. */
+/** Options are good for five minutes. People have half of them to answer. */
 export const freshMilliseconds = 2.5 * 60_000;
 
 let question = new AbortController();

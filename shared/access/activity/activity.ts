@@ -25,8 +25,8 @@ export const settledMilliseconds = 60_000;
 const latestMilliseconds = settledMilliseconds / 2;
 
 /**
- * The writes that log an action, for the transaction of the action itself, which begins half a minute after
- * `slot` at the latest.
+ * The writes that log an action, for the action's own transaction. It begins at most half a minute after
+ * `slot`.
  */
 export const writes = (
   org: number,

@@ -215,7 +215,7 @@ const keyOf = (credential: Given): Key => {
 const ofKey = (row: ApiKey): Pick<Principal, "actor"> | undefined =>
   row.revokedAt === null ? { actor: { type: "api_key", id: row.id, label: row.label } } : undefined;
 
-/** DynamoDB deletes expired rows late, and those of a removed user may be left, so that a row alone says little. */
+/** DynamoDB deletes expired rows late, and rows of a removed user may remain. So a row alone says little. */
 const ofSession = (
   row: Session,
   { user, owner }: { user: User | undefined; owner: Organization },

@@ -33,8 +33,8 @@ export const credentialOf = (event: Headers): Credential => {
 };
 
 /**
- * Whether a header is empty or names another scheme than Bearer (RFC 9110, 11.6.2), such as a proxy's `Basic`,
- * whatever follows it. A header that begins with a key, or has Bearer credentials behind others, is a mistake.
+ * Whether a header is empty or names another scheme than Bearer (RFC 9110, 11.6.2), such as a proxy's
+ * `Basic`. A header that begins with a key, or has Bearer credentials behind other ones, is a mistake.
  */
 const isOtherScheme = (value: string): boolean => {
   if (value.trim() === "") return true;

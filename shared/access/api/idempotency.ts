@@ -38,9 +38,8 @@ export const unrepeatable: Repeatable = {
 };
 
 /**
- * `what`: all that must be equal in a repetition, which is compared as JSON. Refuses `invalidInput` for a key
- * that others could guess, because the stored reply, which may hold a new API key, is encrypted with that key
- * alone.
+ * `what`: all that must be equal in a repetition, compared as JSON. Refuses `invalidInput` for a key that
+ * people could guess. The stored reply may hold a new API key, and is encrypted with that key alone.
  */
 export const repeatable = (org: number, actor: Actor, event: Headers, what: unknown): Repeatable => {
   const given = keyOf(event);

@@ -21,8 +21,8 @@ const windowAt = (now: Date, seconds: 60 | 3600 | 86_400): Window => {
 };
 
 /**
- * Counts one request in attributes of the current window's row unless one of them is at its limit,
- * atomically, so that exactly `limit` concurrent requests pass. Costs one write unit.
+ * Counts one request in attributes of the current window's row, unless one is at its limit. The write is
+ * atomic, so that exactly `limit` concurrent requests pass. Costs one write unit.
  */
 const count = async <Name extends string>(
   subject: string,

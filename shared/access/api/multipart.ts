@@ -10,9 +10,9 @@ const maximumEnvelopeBytes = 64 * 1024;
 const maximumFields = 20;
 
 /**
- * The file of a multipart/form-data body. Refuses `fileTooLarge`, and `invalidInput` unless the form is
- * well-formed and complete and has exactly one file, not empty, in the declared part and with a declared
- * extension.
+ * The file of a multipart/form-data body. Refuses `fileTooLarge`. Refuses `invalidInput` unless the form is
+ * well-formed and complete. It must have exactly one file, not empty, in the declared part and with a
+ * declared extension.
  */
 export const readUpload = async (event: APIGatewayProxyEvent, upload: Upload): Promise<Buffer> => {
   const { body, isBase64Encoded } = event;

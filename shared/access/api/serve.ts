@@ -71,9 +71,9 @@ type Nothing<E extends Endpoint> = { success: true } extends z.input<E["reply"]>
 type ReadUpload = (event: APIGatewayProxyEvent, upload: Upload) => Promise<Buffer>;
 
 /**
- * Makes the Lambda handler of an endpoint. In this order it throws the authorizer's refusal, checks the
- * input, counts the request against the organization's limit, and calls `handle`, whose result is parsed by
- * the contract's reply schema.
+ * Makes the Lambda handler of an endpoint. It throws the authorizer's refusal, checks the input, counts the
+ * request against the organization's limit, and calls `handle`. The contract's reply schema parses the
+ * result.
  */
 export const serve = <E extends Endpoint>(
   endpoint: E,
@@ -191,7 +191,7 @@ const bodyOf = (event: APIGatewayProxyEvent): unknown => {
   } catch {
     throw new Refusal("invalidInput", { error: "The request body is not JSON" });
   }
-  // API Gateway puts U+FFFD in place of what is not UTF-8, such as the letters of ISO 8859-1 that PowerShell sends.
+  // API Gateway puts U+FFFD in place of bytes that are not UTF-8, such as PowerShell's ISO 8859-1.
   if (text.includes("\ufffd")) {
     throw new Refusal("invalidInput", { error: "The request body is not UTF-8: a character is damaged" });
   }

@@ -64,9 +64,8 @@ const trialEnd = ({ status, trialEndsAt }: Billing, now: Date): string =>
     : new Date(now.getTime() + trialDays * 24 * 60 * 60 * 1000).toISOString();
 
 /**
- * Takes (`by` > 0) or frees (`by` < 0) seats, in the transaction that enables, disables, adds or removes the
- * e-mails. The condition fails when more than the allowance would be taken, so that concurrent requests
- * cannot exceed it together.
+ * Takes (`by` > 0) or frees (`by` < 0) seats, in the transaction that changes the e-mails. The condition
+ * fails above the allowance, so that concurrent requests cannot exceed it together.
  */
 export const seats = (org: number, by: number, billing: Billing): Extract<Write, { update: Key }> => ({
   update: keys.seats(org),

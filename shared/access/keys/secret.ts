@@ -1,9 +1,9 @@
 import { createHash, randomInt } from "node:crypto";
 
 /**
- * API keys and session cookies begin with the organization's id (8 base62 characters), and cookies go on with
- * the user's, so that the authorizer reads all rows that decide in one request. Random characters follow. Only
- * the hash of a secret is stored.
+ * API keys and session cookies begin with the organization's id (8 base62 characters). Cookies go on with the
+ * user's. So the authorizer reads all rows that decide in one request. Random characters follow. Only the
+ * hash of a secret is stored.
  */
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const idLength = 8;

@@ -116,8 +116,8 @@ export const list = async (org: number): Promise<User[]> => {
 };
 
 /**
- * Whether a user was removed from the organization who had this account at the identity provider, or an
- * address of this mailbox.
+ * Whether the organization removed a user with this account at the identity provider, or an address of this
+ * mailbox.
  */
 export const wasRemoved = async (
   org: number,
@@ -232,9 +232,9 @@ export const forgetIdentity = (org: number, id: number, actor: Actor): Promise<v
   });
 
 /**
- * Gives a user the address that the identity provider says now, unless another user of the organization has
- * it, or it is of another domain: mailed links must not go to a mailbox that the person keeps after leaving.
- * Gives the user's address.
+ * Gives a user the address that the identity provider says now. It refuses one of another user of the
+ * organization, and one of another domain. Mailed links must not go to a mailbox that the person keeps after
+ * leaving. Returns the user's address.
  */
 export const follow = (org: number, id: number, email: string): Promise<string> =>
   withOptimisticRetry(async () => {

@@ -35,8 +35,8 @@ const client = (): SchedulerClient => {
 
 /**
  * Sets how often an organization is scanned automatically. The first scan is at a random time within the
- * first interval, so that organizations that were created together are not scanned together. Gives this time,
- * ISO 8601; null for "never".
+ * first interval. So organizations that were created together are not scanned together. Gives this time, ISO
+ * 8601; null for "never".
  */
 export const schedule = async (
   org: number,

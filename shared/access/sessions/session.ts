@@ -52,8 +52,8 @@ export const isLive = (session: Session, organization: Terms, now: Date): boolea
   endOf(session, organization) > now.getTime();
 
 /**
- * Notes that a session or key was used, at most once an hour, which puts off the end of a session's idle time.
- * What has just ended stays ended.
+ * Records that a session or key was used, at most once an hour. It puts off the end of a session's idle time.
+ * A session that has just ended stays ended.
  */
 export const touch = async (key: Key, row: Session | ApiKey, now: Date): Promise<void> => {
   const { lastUsedAt } = row;

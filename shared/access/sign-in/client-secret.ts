@@ -7,9 +7,9 @@ import { ProviderFailure, wordOf } from "./provider-failure.ts";
 const clientSecretSeconds = 300;
 
 /**
- * The usual way to send the client's secret, and another one. It is in the body where the provider takes it: some read
- * the header as it stands, and not as RFC 6749 (2.3.1) asks. The other way is for providers that advertise both, and
- * take from each client only the one that is set for it.
+ * The usual way to send the client's secret, and another one. It is in the body where the provider takes it:
+ * some read the header as it stands, and not as RFC 6749 (2.3.1) asks. The other way is for providers that
+ * advertise both, but take from each client only its configured one.
  */
 export const authenticationsFor = async ({
   token_endpoint_auth_methods_supported: methods,

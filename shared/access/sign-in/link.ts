@@ -74,10 +74,7 @@ const namesOf = async ({ email, identityId }: Bearer): Promise<UserName[]> => {
   return [...new Map(names).values()];
 };
 
-/**
- * A user who has signed in by the identity provider is found by that account there, whatever its address is
- * now, and by no other.
- */
+/** The provider's account identifies a user who has signed in by it, whatever its address is now. */
 const isUser = ({ email, identityId }: Bearer, user: User): boolean =>
   identityId === undefined || user.identityId === undefined
     ? user.email === email
@@ -144,8 +141,8 @@ export const redeem = async (
 };
 
 /**
- * Creates a session of the membership in a browser, in one transaction with `also` and the `change` of the
- * user's row, which ends the session `replaced`. Undefined: refused, as when the user has just been removed.
+ * Creates a session of the membership in a browser, and ends the session `replaced`. One transaction holds
+ * it, `also` and the `change` of the user's row. Undefined: refused, as when the user has just been removed.
  */
 export const enter = async (
   membership: Membership,

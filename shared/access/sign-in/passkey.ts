@@ -1,7 +1,7 @@
 /**
- * Passkeys: a user adds them in a session, and signs in by them to that organization without saying who it
- * is. The library checks what WebAuthn Level 3 (7.1, 7.2) asks to be checked; here is what is kept.
- * passkey-options.ts has what browsers are asked.
+ * Passkeys: a user adds them in a session, and later signs in by them without giving a name. The library does
+ * the checks of WebAuthn Level 3 (7.1, 7.2); this file keeps the passkeys. passkey-options.ts makes the
+ * options for browsers.
  */
 import { Logger } from "@aws-lambda-powertools/logger";
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";

@@ -1,7 +1,7 @@
 /**
  * Asks the deployment's identity provider who somebody is: OpenID Connect's authorization code flow with PKCE
- * (OpenID Connect Core 1.0, RFC 7636, RFC 9207). The library checks what they ask to be checked; here is what
- * is asked, and what a failure means.
+ * (OpenID Connect Core 1.0, RFC 7636, RFC 9207). The library does the checks of these documents. This file
+ * builds the requests, and says what a failure means.
  */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@aws-lambda-powertools/logger";
@@ -127,8 +127,8 @@ const checkIssuedAt = (identity?: oauth.IDToken): void => {
 };
 
 /**
- * What lets people choose their account. Of providers that say what they know, those without accounts to
- * choose from ask for the password instead, behind which most offer another account.
+ * What lets people choose their account. Providers that list their prompts may have no account chooser. These
+ * ask for the password instead, where most offer another account.
  */
 const promptOf = ({ prompt_values_supported: known }: oauth.AuthorizationServer): string | undefined =>
   Array.isArray(known) ? ["select_account", "login"].find((each) => known.includes(each)) : "select_account";
@@ -147,7 +147,7 @@ type Provider = {
   options: oauth.HttpRequestOptions<"GET" | "POST", URLSearchParams | undefined>;
 };
 
-/** Calls with what is needed to ask the provider. Logs why it failed, and refuses. */
+/** Calls with the configuration and the secret for the provider. Logs why it failed, and refuses. */
 const withProvider = async <T>(logger: Logger, ask: (provider: Provider) => Promise<T>): Promise<T> => {
   const setting = providerSetting();
   if (setting === undefined) throw new Refusal("noProvider");

@@ -1,7 +1,6 @@
 /**
- * Requests for mails with links. Whoever asks for a link learns nothing of the address: a request writes one
- * row and sends one message, whoever it is for, and a worker looks up later whether somebody has the address
- * (mail.ts).
+ * Requests for mails with links. Whoever asks for a link learns nothing of the address. Every request writes
+ * one row and sends one message. A worker looks up later whether somebody has the address (mail.ts).
  */
 import { isMailSetUp } from "../../aws/mail/setting.ts";
 import type { Write } from "../../aws/table/condition.ts";

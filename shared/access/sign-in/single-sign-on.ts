@@ -11,8 +11,8 @@ import * as links from "./link.ts";
 export type Identity = { identityId: string; email: string; name: string | null };
 
 /**
- * What is kept of an account, which its issuer and subject name for good, whatever its address becomes
- * (OpenID Connect Core 1.0, 5.7): a hash, since providers may put any text of any length there.
+ * The stored identity of an account. Its issuer and subject name it for good, whatever its address becomes
+ * (OpenID Connect Core 1.0, 5.7). It is a hash, since providers may put text of any length there.
  */
 export const identityIdOf = (issuer: string, subject: string): string =>
   hashOf(JSON.stringify([issuer, subject]));

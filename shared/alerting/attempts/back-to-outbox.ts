@@ -10,8 +10,8 @@ import { type FoundRow, foundIn } from "../messages/found.ts";
 const rowsAtOnce = 90;
 
 /**
- * Rows of the outbox, each with the findings of one address and scan, that tell a channel one by one what a
- * delivery would tell. `after`: the last finding that is dealt with, if others are left.
+ * Rows of the outbox for one channel, in place of a delivery. Each has the findings of one address and scan.
+ * `after`: the last finding that has a row, if more findings remain.
  */
 export const backToOutbox = async (
   org: number,

@@ -69,9 +69,9 @@ const concurrency = 25;
 
 /**
  * Schedules every given-up delivery of a channel for three more attempts, and returns how many. The
- * re-dispatch sends them within two minutes through the queue of retries, so that first attempts of others do
- * not wait. Safe to repeat, also after it was interrupted: a scheduled delivery is no longer given up.
- * Refuses as `enabled`.
+ * re-dispatch sends them within two minutes, through the queue of retries. So first attempts of other
+ * deliveries do not wait. Safe to repeat, also after it was interrupted: a scheduled delivery is no longer
+ * given up. Refuses as `enabled`.
  */
 export const retryAll = async (
   org: number,

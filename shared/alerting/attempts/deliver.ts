@@ -35,10 +35,7 @@ export type DeliverSettings = {
   dashboardUrl: string;
 };
 
-/**
- * Until the key of channels is asked for again after Parameter Store could not give it, for example because
- * it throttles.
- */
+/** The pause after Parameter Store could not give the channels' key, for example because it throttles. */
 const unavailableSeconds = 60;
 
 /** The rows that an attempt begins with, each undefined if it is gone. */
@@ -273,7 +270,10 @@ const leastFor = async (org: number, { event }: Delivery): Promise<number | unde
 const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: DeliverSettings): number =>
   Date.parse(waitsFrom ?? createdAt) + longestWaitSeconds * 1000;
 
-/** Postpones a delivery that meets an obstacle, or gives it up once it is too old, unless it may wait without end. */
+/**
+ * Postpones a delivery that meets an obstacle. Gives it up once it is too old, unless it may wait without
+ * end.
+ */
 const wait = async (
   attempt: Attempt,
   obstacle: failing.Failure,

@@ -95,7 +95,7 @@ export const list = async (
 };
 
 /**
- * A delivery with what its last attempt sent, made again from what is stored, since no delivery holds an
+ * A delivery with the content of its last attempt. It is made again from findings, since no delivery holds an
  * address. Refuses `channelNotFound` and `deliveryNotFound`.
  */
 export const get = async (

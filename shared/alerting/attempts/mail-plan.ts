@@ -19,16 +19,16 @@ export type MailPlan =
 const confirmationSeconds = 3_600;
 
 /**
- * Messages about single addresses that wait for the same hour or day are spread, after the re-dispatch has
- * sent all others.
+ * Messages about single addresses that wait for the same hour or day are spread. The re-dispatch sends all
+ * others before.
  */
 const headStartSeconds = 120;
 const spreadSeconds = 300;
 
 /**
- * Messages about single addresses leave the rest of an hour and a day to summaries, scan errors and notices,
- * which also go first in an hour. One to more recipients than that is the first of its hour or waits
- * (budget.ts).
+ * Messages about single addresses take at most this share of an hour and a day. Summaries, scan errors and
+ * notices may use all of it, and go first in an hour. A message to more recipients than the share is the
+ * first of its hour, or waits (budget.ts).
  */
 const shareOfSingles = 0.9;
 
@@ -36,7 +36,10 @@ const shareOfSingles = 0.9;
 const singlesOf = (copies: number): number =>
   Math.max(Math.min(1, copies), Math.floor(copies * shareOfSingles));
 
-/** Whether everybody with a session or a key can cause it: all but what is found, which may be sent again by hand. */
+/**
+ * Whether everybody with a session or a key can cause it: all kinds but findings, which people may send again
+ * by hand.
+ */
 const isCaused = ({ event, attemptLimit }: Delivery): boolean =>
   event.type === "scan_error" || event.type === "scan_complete" || attemptLimit !== undefined;
 

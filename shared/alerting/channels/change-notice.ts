@@ -1,8 +1,8 @@
 /**
  * How a change of a channel is reported, so that nobody with a key or a session sends alerts elsewhere
  * unseen. The activity log says what changed, without values. When alerts reach other receivers, the admins
- * get an e-mail, whatever channels want and whatever is left of the budget of e-mails; the other channels
- * that want it get a notice too.
+ * get an e-mail, whatever channels want and whatever the budget of e-mails is. The other channels that want
+ * notices get one too.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../access/activity/actor.ts";
@@ -49,7 +49,7 @@ const secretChange = (before: string | undefined, after: string | undefined): st
   return [after === undefined ? "secret removed" : "secret replaced"];
 };
 
-/** Where a channel sends to: the field of its config, and what is in it. */
+/** Where a channel sends to: the field of its config, and its value. */
 export const destinationOf = (
   form: ChannelForm,
 ): { field: "recipients" | "webhookUrl" | "url"; value: string | string[] } => {
@@ -84,9 +84,9 @@ export type Notices = { writes: Write[]; send: () => Promise<void> };
 const nameOf = ({ type, label }: Actor): string => (type === "api_key" ? `the API key "${label}"` : label);
 
 /**
- * The notices to the admins and to the other channels that want `scan_error`: of a changed destination, and
- * of the last channel with alerts of new breaches that goes. The transaction is refused if another channel,
- * because of which this one is not the last, has changed.
+ * The notices to the admins and to the other channels that want `scan_error`. They tell of a changed
+ * destination, and that the last channel with alerts of new breaches goes. If another channel has such
+ * alerts, the transaction is refused when that channel has changed.
  */
 export const noticesOf = async (
   org: number,
@@ -114,7 +114,10 @@ export const noticesOf = async (
   };
 };
 
-/** A problem of a channel, of which these others are told as they are now: whoever changes one may change them next. */
+/**
+ * A problem of a channel, and how its other channels are told as of now. Whoever changes one may change them
+ * next.
+ */
 export const problemOf = (org: number, others: readonly Channel[], error: string): Write[] => {
   const to = others.filter((channel) => wants(channel, "scan_error")).map(({ id }) => id);
   return to.length === 0 ? [] : [problemFound(org, { error, to })];

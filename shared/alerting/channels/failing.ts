@@ -1,7 +1,8 @@
 /**
  * A channel fails from its first failed attempt until an attempt arrives, or people enable it, disable it, or
- * send it elsewhere. The organization's other channels that want scan errors are told, once until then and at
- * most once a day, when something was due for a day in which nothing arrived, or a delivery is given up.
+ * send it elsewhere. The organization's other channels that want scan errors are told once until then, and at
+ * most once a day. They are told when a delivery is given up, or when nothing arrived in a day with something
+ * due.
  */
 import { allOf, asRead, exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
@@ -11,10 +12,7 @@ import { wake } from "../../outbox/outbox.ts";
 import { problemOf } from "./change-notice.ts";
 import { type Channel, describe, list } from "./channel.ts";
 
-/**
- * If some deliveries of a channel arrive and some are given up, the others are told again after this time at
- * the earliest.
- */
+/** If some deliveries of a channel arrive and some do not, the next report comes after this time. */
 const againAfterSeconds = 24 * 3600;
 
 /**
@@ -69,9 +67,9 @@ const inWords = (channel: Channel, { failure, isOperators, isPartial }: Failure)
 const minute = 60_000;
 
 /**
- * Notes that a delivery arrived, unless the channel works and its row, as it was read, notes one of the last
- * minute. Call it before the delivery changes too: a note that stays would keep the next failure from being
- * told.
+ * Records that a delivery arrived, unless the channel works and its row already has one of the last minute.
+ * Call it before the delivery changes too: a recorded failure that stays would keep the next one from being
+ * reported.
  */
 export const noteWorking = async (
   org: number,

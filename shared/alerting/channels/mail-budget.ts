@@ -1,6 +1,6 @@
 /**
- * How many copies of alerts an organization sends by e-mail. All organizations share the deployment's sender,
- * and none of them may have its reputation ruined by another one's mail to strangers.
+ * How many copies of alerts an organization sends by e-mail. All organizations share the deployment's sender.
+ * One organization's mail to strangers must not ruin the sender's reputation for all.
  */
 import type { Organization } from "../../access/organizations/organization.ts";
 import { allOf, condition, exists } from "../../aws/table/condition.ts";

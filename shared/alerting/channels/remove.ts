@@ -9,9 +9,9 @@ import { noticesOf } from "./change-notice.ts";
 import * as channels from "./channel.ts";
 
 /**
- * Removes a channel and leaves a row that makes the sweep delete its delivery history (history.ts), which
- * nobody can read any more. A delivery that is created concurrently is deleted by its worker, which finds no
- * channel. Refuses `channelNotFound`.
+ * Removes a channel, and leaves a row that makes the sweep delete its delivery history (history.ts). Nobody
+ * can read that history any more. A delivery that is created concurrently is deleted by its worker, which
+ * finds no channel. Refuses `channelNotFound`.
  */
 export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
   withOptimisticRetry(async () => {

@@ -50,7 +50,7 @@ export type Gathered = {
   baseline?: { scannedCount: number };
 };
 
-/** Breaches of an e-mail, of which its owner is told (alerting/owners). `byHand`: whatever channels there are. */
+/** Breaches of an e-mail, for its owner (alerting/owners). `byHand`: whatever channels there are. */
 export type OwnerEvent = { type: "owner"; byHand?: true } & PersonEvent;
 
 /** The type that clients and the flags of channels know an event by. */
@@ -76,8 +76,8 @@ export type Headline = { breachId?: number; more: number; people: number; isPart
 export type LastResponse = { status: number; durationMs: number; body: string };
 
 /**
- * The directory of the list counts no statuses: every attempt would then write the directory row of its
- * block, and attempts of one organization would wait for each other.
+ * The directory of the list counts no statuses. Every attempt would then write its block's directory row, and
+ * attempts of one organization would wait for each other.
  */
 export type DeliveryRow = {
   event: AlertEvent;
@@ -146,8 +146,8 @@ export async function* ofChannel(org: number, channelId: number): AsyncGenerator
 }
 
 /**
- * The write that counts so many more deliveries of this one's channel as given up, for the transaction that
- * changes their status.
+ * The write that counts so many more deliveries of the channel as given up. It belongs in the transaction
+ * that changes their status.
  */
 export const countNotDelivered = (
   org: number,
@@ -182,8 +182,8 @@ export const raise = (
 export type Wanted = { event: AlertEvent; channel: Channel; scans?: Set<number>; until?: string };
 
 /**
- * Prepares one delivery for each given pair, whatever the channels' notification flags say. What is sent
- * later has no message. Takes their ids off `ids`, and reserves what is missing there.
+ * Prepares one delivery for each given pair, whatever the channels' notification flags say. A delivery that
+ * waits has no message. Takes their ids off `ids`, and reserves more if these are too few.
  */
 export const raiseFor = async (
   org: number,

@@ -1,7 +1,6 @@
 /**
  * Every change of a delivery after it was raised (delivery.ts). Each has a condition on the state before;
- * when that does not hold, somebody else has attempted, ended or deleted the delivery, and the row is left as
- * it is.
+ * when it fails, somebody else has attempted, ended or deleted the delivery, and the row stays.
  *
  * | Transition      | State before                    | State after                                     | Caller     |
  * | --------------- | ------------------------------- | ----------------------------------------------- | ---------- |

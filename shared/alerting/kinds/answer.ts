@@ -10,8 +10,8 @@ const minimumSecret = 6;
 
 /**
  * The first 200 characters of a response's text, in one line. Error pages often repeat the request: parts of
- * the url and values of headers are secret, and e-mail addresses are in no delivery, so that all of them are
- * left out.
+ * the url, values of headers and e-mail addresses are left out. The first two are secret, and no delivery
+ * holds an address.
  */
 export const shownBody = (
   text: string,

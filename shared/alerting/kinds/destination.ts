@@ -83,8 +83,7 @@ export const resolveDestination = async (
 
 /**
  * Whether an address, in strict notation, belongs to a host of the public internet. IPv6 is an allow-list of
- * public space rather than a deny-list of special ranges, so that unknown ways to embed IPv4 addresses are
- * refused.
+ * public space. A deny-list of special ranges would let unknown ways of embedding IPv4 addresses pass.
  */
 export const isPublicAddress = (address: string): boolean => {
   // ipaddr.js would also accept 0x7f.1 and fe80::1%lo.

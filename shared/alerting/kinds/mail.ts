@@ -11,9 +11,8 @@ import { type Addressee, oneClickUrlOf, pageUrlOf } from "./recipient.ts";
 const concurrency = 5;
 
 /**
- * Sends a notice to each of at most 20 recipients in a message of its own, with a link to unsubscribe. If
- * some fail, the others are still sent. Without recipients it succeeds. Never throws; a `failure` never
- * contains an address.
+ * Sends a notice to at most 20 recipients, each in a message with a link to unsubscribe. If some fail, the
+ * others are still sent. Without recipients it succeeds. Never throws; a `failure` never contains an address.
  */
 export const send = async (
   recipients: readonly Addressee[],

@@ -39,10 +39,10 @@ export type AttemptResult = (
 const maximumRetryAfterSeconds = 3_600;
 
 /**
- * Posts JSON to a public HTTPS url; the rules of destination.ts are checked again for each call. One deadline
- * covers DNS, connecting, TLS, headers and body. Redirects and the environment's proxies are never followed.
+ * Posts JSON to a public HTTPS url; each call checks the rules of destination.ts again. One deadline covers
+ * DNS, connecting, TLS, headers and body. Redirects and the environment's proxies are never followed.
  *
- * A 2xx status means delivered, even if headers behind it are malformed or the body (read up to 16 KiB) fails.
+ * A 2xx status means delivered, even with malformed headers behind it or a body that fails (16 KiB are read).
  * Everything else is a `failure`: the function never throws, and it leaves no open socket and no timer.
  */
 export const post = async ({

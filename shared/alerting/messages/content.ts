@@ -49,8 +49,8 @@ const forChannel = (
   const open = person.breaches.filter(({ isSensitive }) => !(isDiscreet && isSensitive));
   if (open.length === person.breaches.length) return person;
   if (isWebhook) return open.length === 0 ? undefined : { ...person, breaches: open };
-  // A channel that is told of scans gets this only if the breach became sensitive, or the channel discreet,
-  // after the delivery was created.
+  // A channel for scans gets this only when the breach became sensitive, or the channel discreet, after the
+  // delivery's creation.
   return {
     kind: "found",
     ...noBreaches,

@@ -61,7 +61,7 @@ export const itemOfBreach = (
   url,
 });
 
-/** The people of a message, or its breaches, and what is left out. */
+/** The people of a message, or its breaches, and how many it leaves out. */
 export const itemsOf = (summary: Summary, dashboardUrl: string): Item[] => {
   const { kind, breaches, persons, discreetPeople } = summary;
   if (persons.length > 0) return persons.map((person) => itemOfPerson(person, dashboardUrl));

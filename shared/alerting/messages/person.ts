@@ -66,9 +66,9 @@ export const readPerson = async (
 };
 
 /**
- * Undefined: there is nobody to tell. The address was removed or disabled, its domain is no longer verified,
- * what leaked is sensitive or below `least`, or a later message tells it, since the delivery was created. A
- * delivery that is over is read as it was sent.
+ * Undefined: there is nobody to tell. Since the delivery was created, one of these happened. The address was
+ * removed or disabled, its domain lost its proof, the breach became sensitive or fell below `least`, or a
+ * later message tells it. A delivery that is over is read as it was sent.
  */
 export const readOwner = async (
   org: number,

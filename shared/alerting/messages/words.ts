@@ -168,8 +168,8 @@ const maximumSteps = 6;
 const maximumHeadline = 100;
 
 /**
- * The headline is the error up to its first colon or full stop outside of a name, or its beginning if there
- * is none near enough.
+ * The headline is the error up to its first colon or full stop outside of a name. Without one near enough, it
+ * is the error's beginning.
  */
 const wordsForError = (error: string): Words => {
   const [, headline, rest = ""] = /^((?:"[^"]*"|[^"]){1,100}?)[:.] (.+?)\.?$/.exec(error) ?? [];

@@ -1,6 +1,6 @@
 /**
  * What a scan has found so far, in one row for each scan. It keeps how each channel is told, since options
- * may change while the scan runs, and which findings the first message of a scan tells.
+ * may change while the scan runs. It keeps which findings the first message tells.
  */
 import { absent, asRead, type Write } from "../../aws/table/condition.ts";
 import { lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";

@@ -1,6 +1,6 @@
 /**
  * Turns what happened (outbox/outbox.ts) into deliveries. Each step is one transaction, which writes
- * deliveries and takes a row off, so that two workers and a worker that dies tell nothing twice. A scan's
+ * deliveries and takes a row off. So two workers, or a worker that dies, tell nothing twice. A scan's
  * findings come before its end.
  */
 import * as organizations from "../../access/organizations/organization.ts";

@@ -1,7 +1,7 @@
 /**
- * Messages to the owners of breached addresses. Each is a delivery like all others, of a channel that has no
- * row, so that no channel of the organization fails with the mailbox of an owner. A finding names the
- * delivery that tells its owner (`toldBy`), written in the same transaction.
+ * Messages to the owners of breached addresses. Each is a delivery like all others, of a channel without a
+ * row. So no channel of the organization fails with the mailbox of an owner. A finding names the delivery
+ * that tells its owner (`toldBy`), written in the same transaction.
  */
 import { levelOf } from "../../hibp/severity.ts";
 import * as channels from "../channels/channel.ts";

@@ -15,8 +15,8 @@ const messagesPerPoll = 10;
 const pollSeconds = 1;
 
 /**
- * The time at which polling stops varies by this much, so that invocations that began together do not all
- * stop together.
+ * The time at which polling stops varies by this much. So invocations that began together do not stop
+ * together.
  */
 const stopJitterSeconds = 5;
 
@@ -35,12 +35,12 @@ type BatchWorker<Q extends QueueName, S> = {
 /**
  * Concurrent polling: as `consume`, for messages whose work is mostly waiting for servers elsewhere. While a
  * message waits, the invocation receives further messages from its queue (SOURCE_QUEUE_URL) and works on them
- * too, so that any number of servers that never answer cannot block the queue.
+ * too. So any number of servers that never answer cannot block the queue.
  *
  * No message is received in the last `messageTimeoutSeconds` of the invocation, the longest time that one
- * message takes. A received message that fails stays in the queue and does not fail the invocation; those that
- * were received together are deleted together. If one of the invocation's own messages fails, the others are
- * deleted, so that only that one comes again.
+ * message takes. A received message that fails stays in the queue and does not fail the invocation. Messages
+ * that were received together are deleted together. If one of the invocation's own messages fails, its other
+ * ones are deleted, so that only that one comes again.
  */
 export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
   name: Q,
@@ -64,7 +64,7 @@ export const consumeWithConcurrentPolling = <Q extends QueueName, S>(
     };
     return records.map((record, place) =>
       consumeRecord(name, record, invocation, async () => {
-        // A record that does not parse fails alone, with what is wrong with it.
+        // A record that does not parse fails alone, with the reason.
         const message = parsed[place] ?? messageOf(name, record.body);
         await handle(message, await subjectOf(message), invocation);
       }),

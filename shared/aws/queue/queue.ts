@@ -64,7 +64,7 @@ export const sendAll = async <Q extends QueueName>(
 
 /**
  * Sends messages in batches, and goes on after those that SQS does not accept. Returns how many were not
- * accepted, and why the last request failed if one failed as a whole (its messages may have been sent).
+ * accepted, and why the last request that failed as a whole failed. Its messages may have been sent.
  */
 export const sendPossible = async <Q extends QueueName>(
   queue: Q,

@@ -24,8 +24,8 @@ export class TransactionBudget {
 }
 
 /**
- * Cuts items into groups, in their order, each of which fits into one transaction besides `others`. Throws
- * when one item alone does not.
+ * Cuts items into groups, in their order. Each fits into one transaction besides `others`. Throws when one
+ * item alone does not.
  */
 export function* inTransactions<T>(
   items: readonly T[],

@@ -97,8 +97,8 @@ export type Write = { refusal?: RefusalName; until?: string } & (
 );
 
 /**
- * The write with an update in place of a put of a new row, for roles that may update what they may not put
- * (decision 0043).
+ * The write with an update in place of a put, for roles that may update rows but not put them (decision
+ * 0043).
  */
 export const byUpdate = (write: Write): Write => {
   if (!("put" in write)) return write;

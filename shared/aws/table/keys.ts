@@ -32,16 +32,14 @@ export const padded = (id: number): string => String(id).padStart(16, "0");
 const beginning = (text: string): string => [...text].slice(0, 2).join("");
 
 /**
- * Notes sort before the rows of blocks, so that a query that does not need them does not read them
+ * Notes sort before the rows of blocks. So a query without need of notes does not read them
  * (lists/directory.ts).
  */
 export const notePrefix = "#NOTE#";
 
 export const keys = {
   // Rows of an organization. Small rows that are read together share its partition.
-  /**
-   * In a partition of its own, because IAM tells rows apart by their partition and few functions may write this one.
-   */
+  /** In a partition of its own: IAM tells rows apart by partition, and few functions may write this one. */
   organization: (org: number): Key => ({ pk: `ORG#${org}#ORGANIZATION`, sk: "ORGANIZATION" }),
   seats: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEATS" }),
   scanLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-LOCK" }),
@@ -279,8 +277,8 @@ export const attributesOfVerification = ["name", "verified", "verifiedBy"] as co
 export const emailPartitions = ["ORG#*#EMAIL#*"] as const;
 
 /**
- * The partitions of rows that decide who may do what and where alerts go, as patterns of IAM, by the words of
- * `uses` that let a function write them. No function writes the operators' log.
+ * The partitions of rows that decide who may do what and where alerts go. They are patterns of IAM, by the
+ * words of `uses` that let a function write them. No function writes the operators' log.
  */
 export const guardedPartitions = {
   "table:write:identities": ["ORG#*#KEY", "ORG#*#SESSION", "ORG#*#USER", "SIGN-IN-*", "NOTICE#*"],

@@ -1,8 +1,8 @@
 /**
  * The single table: reads, conditional writes and transactions. Import it as
  * `import * as table from …/table.ts`. Reads are strongly consistent unless a caller says otherwise. Sets are
- * JavaScript Sets. Every read and write throws `NewerVersion` (contract/version.ts) when it meets a row that
- * a later release wrote in a form of its own.
+ * JavaScript Sets. Every read and write throws `NewerVersion` (contract/version.ts) at a row that a later
+ * release wrote in a form of its own.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -105,8 +105,8 @@ export async function* queryPages<T = Item>(input: QueryInput): AsyncGenerator<T
 }
 
 /**
- * Every row of the table as it is now, in no order, one page of at most 1 MB at a time: what an operator asks
- * for, never a request. A row that is written meanwhile may be missed. One read unit for each 4 KB.
+ * Every row of the table, in no order, one page of at most 1 MB at a time. Only operators ask for this, never
+ * a request. A row that is written meanwhile may be missed. One read unit for each 4 KB.
  */
 export async function* scanPages(): AsyncGenerator<(Key & Item)[], void, undefined> {
   let start: ScanCommandOutput["LastEvaluatedKey"];
@@ -155,9 +155,8 @@ const hidden = (value: unknown): PropertyDescriptor => ({ value, enumerable: fal
 /**
  * Writes the whole row. Throws `ConditionFailed`.
  *
- * When the reply to a conditional `put`, `update` or `remove` gets lost, it is sent again, and
- * `ConditionFailed` can then mean that the first try wrote. Compare its `item`, or use `transact`, which
- * recognizes its own tries.
+ * A conditional `put`, `update` or `remove` whose reply gets lost is sent again. `ConditionFailed` can then
+ * mean that the first try wrote. Compare its `item`, or use `transact`, which recognizes its own tries.
  */
 export const put = async (item: Key & Item, condition?: Condition): Promise<void> => {
   await writeOne((sending) =>

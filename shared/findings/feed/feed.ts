@@ -68,13 +68,12 @@ export const read = async (
 };
 
 /**
- * What comes after a place, at most `limit` of each list. `passed`: the id up to which no findings are left.
+ * The items after a place, at most `limit` of each list. `passed`: the id up to which no findings are left.
  * `isCut`: whether more than this can be read at once.
  *
- * An organization has one scan at a time, whose workers draw ids while it is in progress and write nothing
- * after its end. So all findings with ids below the head of the list are final, except those of the scan that
- * holds the lock, which have the highest ids. That is why the head and the lock are read together, before the
- * list.
+ * An organization has one scan at a time. Its workers draw ids while it is in progress, and write nothing
+ * after its end. So findings with ids below the head of the list are final, except the locked scan's, which
+ * have the highest ids. That is why the head and the lock are read together, before the list.
  */
 const following = async (org: number, place: Place, limit: number, now: Date) => {
   const [head, scanLock] = await table.getTogether<{ next?: number; scanId?: number }>([

@@ -44,7 +44,7 @@ export const additionOf = (
   };
 };
 
-/** What an e-mail is to be; what is left out stays. null: no team, no owner. */
+/** What an e-mail is to be; a missing field stays. null: no team, no owner. */
 export type EmailChange = {
   isActive?: boolean | undefined;
   teamId?: number | null | undefined;
@@ -168,8 +168,8 @@ const itemsAtOnce = table.maxTransactionWrites / 2;
 
 /**
  * Adds, changes or removes many e-mails, in one transaction after another, and returns what was done. Each
- * transaction also changes the summary of their one log entry, so that the log is right even if the process
- * dies in between.
+ * transaction also changes the summary of their one log entry. So the log is right even if the process dies
+ * in between.
  */
 export const inBulk = async <Item, Writes extends EmailWrites>(
   org: number,
@@ -246,8 +246,8 @@ export const inBulkById = async <Writes extends EmailWrites>(
 };
 
 /**
- * Makes many e-mails as `set` says. Skips those that are so already, and enables no e-mail of a domain that
- * is not verified or beyond the seat allowance. Refuses `emailNotFound` and `teamNotFound`.
+ * Makes many e-mails as `set` says. Skips e-mails that are so already. Enables none of an unverified domain,
+ * and none beyond the seat allowance. Refuses `emailNotFound` and `teamNotFound`.
  */
 export const changeMany = async (
   org: number,
@@ -299,8 +299,8 @@ export const changeMany = async (
 };
 
 /**
- * Gives an e-mail to a team and an owner; what is left out stays, null takes away. A call that changes
- * nothing succeeds and is not logged. Refuses `emailNotFound`, `teamNotFound`.
+ * Gives an e-mail to a team and an owner; a missing field stays, null takes away. A call that changes nothing
+ * succeeds and is not logged. Refuses `emailNotFound`, `teamNotFound`.
  */
 export const assign = async (
   org: number,

@@ -88,7 +88,7 @@ export const find = async (org: number, text: string, query: EmailQuery): Promis
   const { limit, offset, teamId } = query;
   const { domainIds, emails: found } = await search.find(org, text);
   const single = found.filter(({ domainId }) => !domainIds.has(domainId));
-  // Other pages are read only where their rows decide what is on this one.
+  // Other pages are read only where their rows decide which are on this one.
   const isPage = domainIds.size === 0 && !isFiltered(query);
   const wanted = isPage ? single.slice(offset, offset + limit) : single;
   // Single rows can move the rows of whole domains by as many places.

@@ -4,8 +4,8 @@ import { countedList } from "../../lists/counted-list.ts";
 export type SubAddress = { email: string; breachCount: number };
 
 /**
- * The stored fields of a monitored e-mail. The row lists the e-mail's breaches and findings, so that a scan
- * compares an answer from upstream with this row alone and reads no finding.
+ * The stored fields of a monitored e-mail. The row lists the e-mail's breaches and findings. So a scan
+ * compares an upstream answer with this row alone, and reads no finding.
  */
 export type EmailRow = {
   email: string;

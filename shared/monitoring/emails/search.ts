@@ -1,8 +1,8 @@
 /**
- * Finding monitored e-mails by the beginning of their address, of the name of their domain, or of words of
- * their owner's name, without case and accents. Addresses and domain names are found by the rows that keep
- * them unique, words by rows of their own. Rows that begin with the same two characters share a partition, so
- * a query needs at least two.
+ * Finds monitored e-mails by the beginning of their address, of their domain, or of a word of their owner's
+ * name. Case and accents do not matter. Addresses and domain names are found by the rows that keep them
+ * unique, words by rows of their own. Rows that begin with the same two characters share a partition, so a
+ * query needs at least two.
  */
 import { domainToUnicode } from "node:url";
 import type { Write } from "../../aws/table/condition.ts";

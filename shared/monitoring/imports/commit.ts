@@ -24,7 +24,7 @@ type Row = { email: string; domainId: number; ownerName?: string | undefined; te
  * Imports the addresses that a preview marked `will_import`, as `importAll` does. After a crash half-way a
  * fresh preview shows the rest.
  *
- * Refuses `nothingToImport` when a fresh plan of the same addresses has nothing to import, and
+ * Refuses `nothingToImport` when a fresh plan of the same addresses has nothing to import. Refuses
  * `quoteMismatch` when the fresh plan differs from the given one, also when another request is quicker.
  */
 export const commit = async (org: number, given: ImportPlan, actor: Actor): Promise<Imported> => {
@@ -65,10 +65,9 @@ const totalOf = (done: readonly EmailWrites[]): Total => ({
  * are missing by then are created first.
  *
  * The import has one entry in the activity log, whose count each transaction raises. So log, seats and lists
- * agree on what is there, wherever a crash ends the import.
+ * agree, wherever a crash ends the import.
  *
- * Refuses `quoteMismatch` before anything is imported if not as many e-mails are active as `quotedActive`
- * says, where it is given.
+ * With `quotedActive`, refuses `quoteMismatch` before it imports, unless so many e-mails are active.
  */
 export const importAll = async (
   org: number,

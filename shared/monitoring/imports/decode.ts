@@ -5,9 +5,9 @@ export const invalidFile = (problem: string): Refusal =>
   new Refusal("invalidInput", { error: `file: ${problem}` });
 
 /**
- * Unicode as UTF-8 with or without BOM or as UTF-16 with BOM, else Windows-1252, in which Excel saves CSV on
- * many machines, or Mac OS Roman, if lines end as in Excel's "CSV (Macintosh)". Refuses `invalidInput` when
- * the file is no text, and when it is one of vCards.
+ * Unicode as UTF-8 with or without BOM or as UTF-16 with BOM, else Windows-1252, in which Excel often saves
+ * CSV. Lines that end as in Excel's "CSV (Macintosh)" mean Mac OS Roman. Refuses `invalidInput` when the file
+ * is no text, or has vCards.
  */
 export const decode = (bytes: Uint8Array): string => {
   if (workbooks.some((start) => start.every((byte, index) => bytes[index] === byte))) {

@@ -30,8 +30,8 @@ type Reading = { found: Entry[]; columns: Columns };
 
 /**
  * The addresses of a file, in its order, including repeated and malformed ones, and its columns. Refuses
- * `invalidInput` when the file is not text, holds nothing like an address or a team whose name no team can
- * have, and `tooManyAddresses`.
+ * `tooManyAddresses`. Refuses `invalidInput` when the file is not text, holds nothing like an address, or
+ * names a team as no team can be named.
  *
  * @param today As YYYY-MM-DD: who leaves later has not left.
  */
@@ -216,8 +216,8 @@ const addressesIn = (cell: string): string[] => {
 
 /**
  * The addresses in a cell of the address column. A word before a bare address, as in `jane doe@a.example`,
- * may be the first half of it, so that everything up to the next separator counts as malformed. (In other
- * cells, where `addressesIn` looks, such a word may be anything.)
+ * may be its first half. So everything up to the next separator counts as malformed. (In other cells, where
+ * `addressesIn` looks, such a word may be anything.)
  */
 const addressesInColumn = (cell: string): string[] =>
   cell.split(separator).flatMap((item) => {
@@ -234,7 +234,7 @@ const isBareAddress = /^(?!["'<\p{Ps}\p{Pi}\p{Pf}])[^:@]*@/u;
 const isWord = (text: string): boolean => !isAddressLike(text) && /\p{Letter}/u.test(text);
 
 /**
- * Removes what is written around an address: `mailto:jane@a.example?subject=…` or `“jane@a.example”.` A dot in
+ * Removes characters around an address: `mailto:jane@a.example?subject=…` or `“jane@a.example”.` A dot in
  * front stays, since `.jane@a.example` is a mistyped address and not punctuation.
  */
 const bare = (word: string): string =>

@@ -1,7 +1,7 @@
 /**
- * Finds the header of an exported table: which columns hold addresses, and which hold the names and teams of
- * their owners. It knows the headings of Google Workspace, Microsoft Entra and Outlook, and of people's own tables
- * in the larger languages of Europe.
+ * Finds the header of an exported table: the columns of addresses, and of their owners' names and teams. It
+ * knows the headings of Google Workspace, Microsoft Entra, Outlook, and of own tables in the larger languages
+ * of Europe.
  */
 
 import { type DepartureColumn, departureColumnsOf } from "./departure.ts";
@@ -89,9 +89,9 @@ const teamHeadings = [
 export const maximumRecordsBefore = 100;
 
 /**
- * The first record with a heading like "email" and another heading, or else with the first alone, as in the
- * title "Email list". Else the first of all records, if it heads names, teams or passwords. What stands
- * before it holds no address, but for titles, and for lines of a label and a value before a wider header.
+ * The first record with a heading like "email" and another heading. Else the first with "email" alone, as in
+ * the title "Email list". Else the first of all records, if it heads names, teams or passwords. Records
+ * before it hold no address, except titles, and labels with a value before a wider header.
  */
 export const firstHeader = (records: readonly (readonly string[])[]): Header | undefined => {
   let found: Header | undefined;

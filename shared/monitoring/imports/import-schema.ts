@@ -17,9 +17,9 @@ export const maximumAddressCharacters = 254;
 
 /**
  * An e-mail address that an import takes. `POST /emails` also takes addresses with `=` or `|`, which are
- * valid, but in a file they nearly always separate a label from an address (`email=ada@demo.example`), and
- * sometimes from something else (`bounce+ada=other.example@demo.example`). A dot in front is what is left of a
- * word that was cut off.
+ * valid. In a file these nearly always separate a label from an address (`email=ada@demo.example`). Sometimes
+ * they separate something else (`bounce+ada=other.example@demo.example`). A dot in front remains of a word
+ * that was cut off.
  */
 export const importedAddress = emailAddress.check(
   z.refine((address) => !/^\.|[=|]/.test(address), "must not contain = or | or begin with a dot"),

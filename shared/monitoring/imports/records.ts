@@ -49,8 +49,8 @@ const quotedCells = /(?<=^|[,;\t])=?"(?:[^"]|"")*"(?=[,;\t]|$)/g;
 const quotesAroundCells = /(?<=^|[,;\t])=?"+|"+(?=[,;\t]|$)/g;
 
 /**
- * The text without its empty rows, and without the quotes at the edges of cells in lines whose quotes are not
- * all around cells, or around the line. No cell of it spans lines.
+ * The text without its empty rows. Where a line's quotes are not all around cells or the line, quotes at the
+ * edges of cells go. No cell of it spans lines.
  */
 const withoutStrayQuotes = (text: string): string =>
   text.replace(/[^\r\n]+/g, (line) => {

@@ -147,7 +147,8 @@ const find = async (org: number, ids: readonly number[]): Promise<Found[]> => {
 };
 
 /**
- * Changes what is kept of a domain, and logs it. `count`: how many addresses change; if none does, nothing is written.
+ * Changes the stored unwatched addresses of a domain, and logs it. `count`: how many addresses change; if
+ * none does, nothing is written.
  */
 const change = (
   org: number,

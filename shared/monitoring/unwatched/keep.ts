@@ -116,7 +116,7 @@ export const keep = async (
     const left = kept.breached
       .filter(({ alias }) => !isNamed.has(alias))
       .map(({ alias }) => idOf(domainId, alias));
-    // Of those who were watched from the list, the ones that the scan did not see as watched, and that still are.
+    // Addresses that somebody began to watch from the list during the scan, and that still are watched.
     const added = kept.watched.filter((alias) => isNamed.has(alias)).map((alias) => `${alias}@${name}`);
     const monitored = await monitoredOf(org, added);
     const watched = kept.watched.filter((alias) => monitored.has(`${alias}@${name}`));

@@ -1,6 +1,6 @@
 /**
- * Breached addresses of a domain that nobody watches. Sub-addresses of a watched address, `ada+shop@` of `ada@`, are
- * kept by that e-mail's row instead, and of erased addresses the domain's row keeps hashes.
+ * Breached addresses of a domain that nobody watches. Sub-addresses of a watched address, `ada+shop@` of
+ * `ada@`, are on that e-mail's row instead. The domain's row keeps hashes of erased addresses.
  */
 import { createHash } from "node:crypto";
 

@@ -80,9 +80,9 @@ export const read = (org: number, domainId: number, known?: Root): Promise<Store
 };
 
 /**
- * Replaces what is kept of a domain, in one transaction with `others`. Throws `TransactionRefused` if it was
- * replaced since it was read, or if the `guard` of another row does not hold. No part is written then either,
- * so that nothing is left of a domain that is removed.
+ * Replaces the stored addresses of a domain, in one transaction with `others`. Throws `TransactionRefused` if
+ * they were replaced since they were read, or if the `guard` of another row does not hold. It then writes no
+ * part, so that a removed domain leaves nothing.
  */
 export const write = async (
   org: number,

@@ -1,7 +1,7 @@
 /**
- * Erases an e-mail address from every row of every organization: rows about the address are deleted, and
- * texts that mention it are kept without it. It may be interrupted and repeated, because each time it finds
- * what is still there.
+ * Erases an e-mail address from every row of every organization. Rows about the address are deleted, and
+ * texts that mention it are kept without it. It may be interrupted and repeated: each run searches the whole
+ * table.
  */
 import type { Actor } from "../../access/activity/actor.ts";
 import type { User } from "../../access/members/user.ts";
@@ -35,7 +35,7 @@ export type Trace = {
 type Outcome = "removed" | "changed" | "found";
 
 export type Options = {
-  /** Only says what is there. */
+  /** Only counts the rows. */
   dryRun: boolean;
   /** Who does it, as the activity log shows it. */
   actor: Actor;

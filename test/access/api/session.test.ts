@@ -94,7 +94,7 @@ describe("a session ends", () => {
     expect(await use(1000, authenticateDashboard as typeof authenticate)).toMatchObject({
       refusal: "unauthenticated",
     });
-    // Repeating the call deletes what is left.
+    // Repeating the call deletes the remaining rows.
     expect(await users.remove(org, user.id)).toBe("already");
     expect(await row()).toBeUndefined();
   });

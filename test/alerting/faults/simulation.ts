@@ -1,5 +1,5 @@
 /**
- * Webhooks whose receivers behave in eight ways, while workers of alerts die and stall, their requests break,
+ * Webhooks whose receivers behave in eight ways. Meanwhile workers of alerts die and stall, requests break,
  * messages are late and doubled, and runs of the re-dispatch are missed. Only `Date` is faked: it jumps from
  * one round of concurrent workers to the next. A seed repeats the choices, while what runs at the same time
  * may take turns in another order.
@@ -35,8 +35,8 @@ const minute = 60 * second;
 const settings = { redispatchSeconds: 300, waitingSeconds: 150, longestWaitSeconds: 3_600, dashboardUrl: "" };
 
 /**
- * By channel: how its receiver answers (a status, or 0 for a connection that is reset), how many events there
- * are for each that it gets (`every`), and the minute, of thirty, after which it gets no more.
+ * By channel: how its receiver answers (a status, or 0 for a reset connection). It gets each `every`th event,
+ * and none after this minute of thirty.
  */
 const plans: Record<
   string,
@@ -174,7 +174,7 @@ class Simulation {
     return (Date.now() - this.#beginning) / minute;
   }
 
-  /** Takes what is due off a list. */
+  /** Takes due messages off a list. */
   #take<T extends { at: number }>(list: T[]): T[] {
     const due = list.filter(({ at }) => at <= this.#now());
     list.splice(0, due.length);

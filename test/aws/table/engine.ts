@@ -19,7 +19,7 @@ export type Engine = { url: string; stop: () => Promise<void> };
 export type Disturbance = Partial<Pick<BehaviourSettings, "latency" | "indexLag">>;
 
 /**
- * Starts a DynamoDB engine in memory with an empty table of this service's shape, and points the SDK's
+ * Starts a DynamoDB engine in memory with an empty table of this service's shape. Points the SDK's
  * environment variables and TABLE_NAME at it. When AWS_ENDPOINT_URL_DYNAMODB is set, that engine is used
  * instead, for example DynamoDB Local. To the product's client transactions conflict as on AWS.
  */

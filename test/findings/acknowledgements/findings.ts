@@ -89,8 +89,8 @@ export const idsInNewBlock = async (org: number, count: number): Promise<Reserve
 export type Seeded = { org: number; emailIds: number[]; findingIds: number[] };
 
 /**
- * An organization whose e-mails have findings in several blocks: in the first block more than a transaction
- * takes, in the others one of each e-mail, so that batches meet in the rows of e-mails.
+ * An organization whose e-mails have findings in several blocks. The first block has more than a transaction
+ * takes, each later one a finding of each e-mail. So batches meet in the rows of e-mails.
  */
 export const seedFindings = async ({
   emailCount = 24,

@@ -184,7 +184,7 @@ describe("DynamoDB", () => {
 describe("a signature", () => {
   const put = new PutItemCommand({ TableName: "test-Table", Item: { pk: { S: "1" }, amount: { N: "10" } } });
   type Sent = { headers: Record<string, string>; body: Uint8Array };
-  /** Sends the request with what is changed after it was signed. */
+  /** Sends the request with changes that were made after it was signed. */
   const sendChanged = (change: (sent: Sent) => Partial<Sent>, given: object = {}) => {
     const client = new DynamoDBClient({ ...settings(), ...given });
     client.middlewareStack.add(

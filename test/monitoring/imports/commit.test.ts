@@ -69,8 +69,8 @@ const importAll = async (org: number, list: { email: string; team?: string }[]) 
 };
 
 /**
- * Commits four plans of `count` addresses each, none of which writes before all have compared their quotes.
- * One of them succeeds.
+ * Commits four plans of `count` addresses each. None writes before all have compared their quotes. One of
+ * them succeeds.
  */
 const commitAtOnce = async (org: number, count: number, team?: (list: string) => string) => {
   const lists = ["a", "b", "c", "d"].map((name) =>

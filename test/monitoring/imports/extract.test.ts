@@ -411,7 +411,7 @@ const name = fc
   .map((each) => each.replace(/\s+/g, " ").trim())
   // What nobody sees is taken out of names.
   .filter((each) => each.search(unseen) < 0)
-  // A mark in front of a formula is no part of the name, and a number or a placeholder is no name.
+  // A mark in front of a formula is no part of the name. A number or a placeholder is no name.
   .filter((each) => !/[\ufeff\ufffd]|^'[-+=@]|^\d*$/.test(each) && !isPlaceholder(each))
   // Such pairs are read as UTF-8 that became Windows-1252 on its way: "Â¡" as "¡".
   .filter((each) => !/[\u00c2-\u00f4][^\0-\x7f\u00c0-\u00ff]/.test(each));
