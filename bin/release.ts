@@ -1,8 +1,8 @@
 /**
  * `npm run release -- [-c name=value]...` writes an archive into `release/`. `cdk deploy --app` deploys it to
- * any account and region without building. It holds the synthesized stack with the options of cdk.json and
- * `-c`, the code of the functions with its licenses, and a bill of materials. Beside it is its SHA-256
- * checksum, as `sha256sum --check` reads it.
+ * any account and region without building. It holds the synthesized stack with all options, the functions'
+ * code with licenses, and a bill of materials. Beside it is its SHA-256 checksum, as `sha256sum --check`
+ * reads it.
  */
 import { type ExecFileSyncOptions, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";

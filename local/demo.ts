@@ -27,7 +27,7 @@ const domainName = "demo.example";
 const userEmail = "you@demo.example";
 
 /**
- * Finds the demo organization that an earlier run recorded in `directory`, or makes one through the admin
+ * Finds the demo organization that an earlier run recorded in `directory`. Else makes one through the admin
  * command line and the API. It has a verified domain, a key, a user, and invented addresses and findings.
  * Rejects with the admin command's sentence.
  */

@@ -29,9 +29,9 @@ type SweepSettings = {
 } & ProofIntervals;
 
 /**
- * Continues interrupted work. That is scans and acknowledgements whose workers are silent, removals of
- * e-mails and channels, deletions of organizations, and mails with links and notices. Looks up the records of
- * proved domains. Logs which other schedules do not run.
+ * Continues interrupted work. That is scans and acknowledgements with silent workers, removals of e-mails,
+ * channels and organizations, and mails of sign-in and notices. Looks up the records of proved domains. Logs
+ * which other schedules do not run.
  */
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
   const now = new Date();

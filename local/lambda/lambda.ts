@@ -1,11 +1,11 @@
 /**
  * Functions of the template, run as AWS Lambda runs them. Each instance is a process with its own memory
  * limit and environment. It takes one invocation at a time, and is kept for the next one. Its end by timeout,
- * crash or idleness touches no other instance. (Threads do not fit: V8 ends the whole process when the heap
- * of a worker thread grows too fast.)
+ * crash or idleness touches no other instance. (Threads do not fit: V8 ends the whole process when a worker
+ * thread's heap grows too fast.)
  *
- * Unlike on AWS, an instance is not frozen between invocations, and invocations beyond the concurrency wait
- * and are not throttled.
+ * Unlike on AWS, an instance is not frozen between invocations. Invocations beyond the concurrency wait and
+ * are not throttled.
  */
 import { mkdirSync } from "node:fs";
 import type { Assembly } from "../template/assembly.ts";

@@ -1,7 +1,7 @@
 /**
- * The messages of every queue. A message only wakes a worker and the truth is in the table, so any message
- * may be lost, repeated or late. The queues add a version to each (version.ts). A worker leaves a message
- * alone that has an unknown version or does not parse. Such a message ends in the dead-letter queue.
+ * The messages of every queue. A message only wakes a worker: the truth is in the table. So any message may
+ * be lost, repeated or late. The queues add a version to each (version.ts). A worker leaves a message alone
+ * that has an unknown version or does not parse. Such a message ends in the dead-letter queue.
  */
 import * as z from "zod/mini";
 

@@ -2,10 +2,9 @@
  * The catalog of breaches: our copy of HIBP's list. HIBP's name of a breach is permanent, and gets an integer
  * id of ours once.
  *
- * A row for each name holds the id, title, domain and severity of the breach, and a hash of all that HIBP
- * lists. A row for each id holds the details (breach-details.ts). A state row holds the digest of the whole
- * list, so that a sync without news reads one row. A breach that vanishes from HIBP's list keeps its last
- * details.
+ * A row for each name holds the breach's id, title, domain, severity, and a hash of all that HIBP lists. A
+ * row for each id holds the details (breach-details.ts). A state row holds the digest of the whole list, so
+ * that a sync without news reads one row. A breach that vanishes from HIBP's list keeps its last details.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { chunk } from "../aws/table/chunk.ts";

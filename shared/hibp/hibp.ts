@@ -116,9 +116,7 @@ const maximumWebsites = 50;
 
 const website = text(253);
 
-/**
- * Local part of an address (lower case) → the first websites with logins of it in stealer logs, for a domain.
- */
+/** For a domain: local part of an address (lower case) → the first websites of its logins in stealer logs. */
 export const stealerLogs = async (domain: string): Promise<Map<string, string[]>> => {
   const answer = await ask("stealerlogsbyemaildomain", encode(domain), {
     timeoutSeconds: 60,

@@ -128,8 +128,8 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     ): Promise<number> => countBlock(org, kind, block, groupKeys, where),
 
     /**
-     * The first members with ids above `after`, ascending, in two trips, and one more for 31 empty blocks in
-     * front of them. `next`: the block to go on with, if the page is short and blocks remain.
+     * The first members with ids above `after`, ascending. Takes two trips, and one more for 31 empty blocks
+     * before. `next`: the block to go on with, if the page is short and blocks remain.
      */
     following: async <Name extends keyof M & string>(
       org: number,
@@ -175,8 +175,8 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     /**
      * A page, newest first unless `order` says otherwise, and how many members match in all. Takes two trips:
      * the directory, then the members together with what `join` reads. A member may be moved or deleted
-     * between the two trips. It can then be missing, shift the page by one place, still be counted in the
-     * total, or be of a group unknown to `join`. Nothing else can happen.
+     * between the two trips. It can then be missing, shift the page by one, still count in the total, or be
+     * unknown to `join`. Nothing else can happen.
      */
     page: async <J = undefined, Name extends keyof M & string = keyof M & string>(
       org: number,

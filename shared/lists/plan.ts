@@ -1,5 +1,5 @@
 /**
- * Plans a page: which members of which blocks are on it, and how each block is read. A pure function of the
+ * Plans a page: the blocks, the members of each, and how each block is read. A pure function of the
  * directory. read-members.ts carries the plan out.
  */
 import { blockSize, firstIdOf } from "./blocks.ts";

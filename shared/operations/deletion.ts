@@ -40,7 +40,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
   const organization = await organizations.get(org);
   if (organization?.deleting !== true) return;
   if (organization.deletingSince === undefined) {
-    // The wait starts by the clock of the workers that it waits for, not by that of the caller of `begin`.
+    // The wait starts by the clock of the workers that it waits for, not by the caller's of `begin`.
     await table.update(key, { setOnce: { deletingSince: new Date().toISOString() }, if: exists });
     return;
   }

@@ -30,10 +30,10 @@ const fixedWork = `new Promise((resolve) => setTimeout(() => {
 const quietMilliseconds = 8;
 
 /**
- * The processor time of a turn of a page in milliseconds, on the quiet machine on which the limits were set.
- * The measured time is scaled by fixed work, which a slow machine slows down as much. A busy machine only
- * adds time, so the smaller of two estimates counts. One is the quickest turn over the quickest fixed work,
- * the other is the median over the turns.
+ * The processor time of a page's turn in milliseconds, on the quiet machine that set the limits. The measured
+ * time is scaled by fixed work, which a slow machine slows down as much. A busy machine only adds time, so
+ * the smaller of two estimates counts. One is the quickest turn over the quickest fixed work, the other is
+ * the median over the turns.
  */
 export const processorTime = async (page: Page, work: Work, turns: readonly Turn[]): Promise<number> => {
   const session = await page.context().newCDPSession(page);

@@ -1,10 +1,10 @@
 /**
- * The life of a deployment on MiniStack, an emulation of AWS, with the real `cdk` and the real functions:
+ * The life of a deployment on MiniStack, an emulation of AWS, with the real `cdk` and functions:
  * `node test/deploy/deploy-test.ts <ministack executable>`. Sets up a deployment, interrupted at each step,
- * uses what is deployed, updates it with other options while messages are in flight, goes back, destroys it,
- * and deploys it again.
+ * and uses it. Updates it with other options while messages are in flight, goes back, destroys it, and
+ * deploys it again.
  *
- * Prints a line for each guarantee that holds, and exits with status 1 at the first one that does not.
+ * Prints a line for each guarantee that holds. Exits with status 1 at the first one that does not.
  */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";

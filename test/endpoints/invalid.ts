@@ -28,9 +28,7 @@ export const expectInvalid = (endpoint: Endpoint, input: Input, error: RegExp | 
     error: typeof error === "string" ? error : expect.stringMatching(error),
   });
 
-/**
- * Asserts that an endpoint refuses input as a whole by this name, as it does with input that no person types.
- */
+/** Asserts that an endpoint refuses input as a whole by this name, as for input that no person types. */
 export const expectMalformed = (endpoint: Endpoint, input: Input, name: RefusalName): Promise<void> =>
   expectRefused(endpoint, input, refusals[name]);
 

@@ -81,7 +81,7 @@ const killed = async (work: () => Promise<unknown>): Promise<boolean> => {
 };
 
 /**
- * A client reads the feed of a new organization, while workers of scans are killed, start again, and come too
+ * A client reads a new organization's feed, while workers of scans are killed, start again, and come too
  * late.
  */
 export const readScansOfKilledWorkers = async (workers: Workers, domain: string, rounds: number) =>

@@ -39,9 +39,9 @@ type World = {
 
 /**
  * Simulates workers that share the limiter's row in virtual time. Each has a clock that is off by up to a
- * second, and takes up to `slowness` × 2 s from reading the row to writing it. It sends requests as long as
- * its grant is valid. A request travels for up to `slowness` × 3 s. Returns when requests arrived at HIBP,
- * sorted, in milliseconds.
+ * second. Reading the row and writing it takes up to `slowness` × 2 s. It sends requests as long as its grant
+ * is valid. A request travels for up to `slowness` × 3 s. Returns when requests arrived at HIBP, sorted, in
+ * milliseconds.
  */
 const simulate = ({ seed, rpm, workers, wanted, slowness, minutes }: World): number[] => {
   const random = randomNumbers(seed);

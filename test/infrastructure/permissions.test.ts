@@ -30,10 +30,7 @@ type Entry =
   | { check: Key; names: readonly string[] }
   | { delete: Key };
 
-/**
- * The functions whose role lets them send a transaction of these rows, with the keys that IAM may see per
- * write.
- */
+/** The functions whose role allows a transaction of these rows, with the keys that IAM may see per write. */
 const allowedTogether = (entries: readonly Entry[], seen: TransactionKeys, stack = assembly): string[] => {
   const table = stack.ofType("AWS::DynamoDB::Table")[0]?.logicalId ?? "";
   const TableName = stack.physicalId(table);

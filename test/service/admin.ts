@@ -13,8 +13,8 @@ let connected: { port: string; stack: Promise<Stack> } | undefined;
 
 /**
  * Runs an admin command: `admin("org create", { name: "Acme" })`. For a test file's first service it runs in
- * this process, which is faster, and connects the product's modules to that service. For all later ones it
- * starts the command line.
+ * this process, which is faster and connects the product's modules. For all later ones it starts the command
+ * line.
  */
 export const admin = async (
   command: string,

@@ -91,7 +91,7 @@ const begin = async (id: number, flags: Flags, stack: Stack, signal: AbortSignal
   const { key } = await act(stack, "key create", { org, label: name });
   const { cookie } = await act(stack, "session create", { org, user: String(user.id) });
   const base = flags.api ?? String(stack.outputs.ApiUrl).replace(/\/v1$/, "");
-  // Nobody but this API is sure to answer. It refuses what is posted to it.
+  // Nobody but this API is sure to answer. It refuses each post.
   const own = base.startsWith("https:") ? { url: `${base}/v1/deployment-test`, refuses: true } : undefined;
   return {
     stack,

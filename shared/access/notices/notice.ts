@@ -1,8 +1,7 @@
 /**
- * Mails that tell of changes by which somebody could take over an account or an organization, or send its
- * alerts elsewhere. Each is a row of the transaction of the change. They count against no budget of mails:
- * whoever makes the change could use it up before. The number of changes is limited instead
- * (contract/limits.ts).
+ * Mails about changes by which somebody could take over an account or organization, or send its alerts
+ * elsewhere. Each is a row of the transaction of the change. They count against no budget of mails: whoever
+ * makes the change could use it up before. The number of changes is limited instead (contract/limits.ts).
  */
 import { isMailSetUp } from "../../aws/mail/setting.ts";
 import type { Write } from "../../aws/table/condition.ts";

@@ -10,8 +10,8 @@ import { scheduleAgain } from "../deliveries/transitions.ts";
 import { channelOf } from "../owners/owner.ts";
 
 /**
- * A `scan_error`, because receivers know no event type for tests, and this one carries a sentence for people. A channel that wants new
- * breaches gets an example of one (messages/example.ts).
+ * A `scan_error`: receivers know no event type for tests, and this one carries a sentence for people. A
+ * channel that wants new breaches gets an example of one (messages/example.ts).
  */
 const testFor = ({ notifyOnNewBreach }: Channel): AlertEvent => ({
   type: "scan_error",

@@ -1,8 +1,8 @@
 /**
- * How a change of a channel is reported, so that nobody with a key or a session sends alerts elsewhere
- * unseen. The activity log says what changed, without values. When alerts reach other receivers, the admins
- * get an e-mail, whatever channels want and whatever the budget of e-mails is. The other channels that want
- * notices get one too.
+ * Reports changes of channels, so that nobody with a key or a session sends alerts elsewhere unseen. The
+ * activity log says what changed, without values. When alerts reach other receivers, the admins get an
+ * e-mail. Neither channels' flags nor the budget of e-mails stop it. The other channels that want notices get
+ * one too.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../access/activity/actor.ts";

@@ -1,8 +1,8 @@
 /**
- * A channel fails from its first failed attempt until an attempt arrives, or people enable it, disable it, or
- * send it elsewhere. The organization's other channels that want scan errors are told once until then, and at
- * most once a day. They are told when a delivery is given up, or when nothing arrived in a day with something
- * due.
+ * A channel fails from its first failed attempt until an attempt arrives. People also end it: they enable,
+ * disable or move the channel. The organization's other channels that want scan errors are told once until
+ * then, and at most once a day. They are told when a delivery is given up, or when nothing arrived in a day
+ * with something due.
  */
 import { allOf, asRead, exists } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";

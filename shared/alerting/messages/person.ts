@@ -66,9 +66,9 @@ export const readPerson = async (
 };
 
 /**
- * Undefined: there is nobody to tell. Since the delivery was created, one of these happened. The address was
- * removed or disabled, its domain lost its proof, the breach became sensitive or fell below `least`, or a
- * later message tells it. A delivery that is over is read as it was sent.
+ * Undefined: there is nobody to tell. Since the delivery was created, the address was removed or disabled, or
+ * its domain lost its proof. Or the breach became sensitive or fell below `least`, or a later message tells
+ * it. A delivery that is over is read as it was sent.
  */
 export const readOwner = async (
   org: number,

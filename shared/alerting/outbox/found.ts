@@ -60,7 +60,7 @@ export const tellAgain = async (org: number, row: FoundRow): Promise<boolean> =>
   return tellSingly(org, row, await foundIn(org, row), channel === undefined ? [] : [channel]);
 };
 
-/** Ids of one transaction follow each other, and a query of a range costs less than its rows one by one. */
+/** Ids of one transaction follow each other. A query of a range costs less than its rows one by one. */
 const foundIn = async (org: number, { findingIds }: FoundRow): Promise<FindingRecord[]> => {
   const ranges = [...Map.groupBy(findingIds, blockOf)].map(([block, ids]) =>
     findings.members(org, block, { fromId: Math.min(...ids), toId: Math.max(...ids) }),

@@ -20,7 +20,7 @@ import { type FoundRow, tellAgain, tellFirst, tellFound } from "./found.ts";
 import { tellProblem, tellRisen } from "./problem.ts";
 
 export type OutboxSettings = {
-  /** From the first finding of a scan to the first message about the scan as a whole, if the scan still runs. */
+  /** From the first finding of a running scan to the first message about the scan as a whole. */
   firstMessageSeconds: number;
 };
 

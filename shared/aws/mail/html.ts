@@ -56,7 +56,7 @@ export const htmlPage = ({
   ].join("\n");
 
 /**
- * Text without a place to break, such as a long address, breaks anywhere, so that nobody scrolls sideways on a phone.
+ * Text without a place to break, such as a long address, breaks anywhere: nobody scrolls sideways on a phone.
  */
 const row = (content: string, above = 16): string =>
   `<tr><td class="text" style="padding: ${above}px 24px 0; ${font}; font-size: 16px; line-height: 24px; color: #1c1f24; overflow-wrap: anywhere">${content}</td></tr>`;

@@ -5,7 +5,7 @@ import type { Invocation } from "./consume.ts";
 /** With less time left no further row is begun, so that the rows at work can be finished. */
 export const reserveSeconds = 30;
 
-/** How many due rows are worked on at the same time, so that slow ones do not keep all others waiting. */
+/** How many due rows are worked on at the same time, so that slow ones hold up no other. */
 const concurrency = 10;
 
 /** Handles all due rows of a kind and returns how many failed. A failure is logged, and its row stays due. */

@@ -22,7 +22,7 @@ export const wire = (): DynamoDBClient => {
     retryStrategy: new TableRetry(maxAttempts),
     requestHandler: { ...timeouts, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },
   });
-  // It copies every reply for a logger that is not there, which takes two thirds of the time of a long query.
+  // It copies every reply for a logger that is not there. That takes two thirds of a long query's time.
   client.middlewareStack.remove("loggerMiddleware");
   return client;
 };

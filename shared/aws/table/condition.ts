@@ -96,10 +96,7 @@ export type Write = { refusal?: RefusalName; until?: string } & (
   | { check: Key; if: Condition }
 );
 
-/**
- * The write with an update in place of a put, for roles that may update rows but not put them (decision
- * 0043).
- */
+/** The write with an update in place of a put, for roles that may only update (decision 0043). */
 export const byUpdate = (write: Write): Write => {
   if (!("put" in write)) return write;
   const { put, ...rest } = write;

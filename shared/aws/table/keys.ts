@@ -26,9 +26,7 @@ export type CounterKind =
 /** The id in decimal digits, padded to the 16 that 2^53 has. */
 export const padded = (id: number): string => String(id).padStart(16, "0");
 
-/**
- * Rows that are found by the beginning of a text share a partition with those that begin with the same two characters.
- */
+/** Rows for searches by the beginning of a text share a partition by their first two characters. */
 const beginning = (text: string): string => [...text].slice(0, 2).join("");
 
 /**
@@ -254,7 +252,7 @@ export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key
  */
 export const credentialPartitions = ["ORG#*#SESSION", "ORG#*#KEY"] as const;
 
-/** The attributes that the authorizer may name in an update of such a row, so that it cannot make a credential. */
+/** The attributes that the authorizer may name in an update of such a row. It cannot make a credential. */
 export const attributesOfUse = ["pk", "sk", "v", "lastUsedAt", "expiresAt"] as const;
 
 /** The partitions of the recipients of alerts, as a pattern of IAM, and the attributes of what recipients say. */

@@ -1,8 +1,8 @@
 /**
  * The single table: reads, conditional writes and transactions. Import it as
  * `import * as table from …/table.ts`. Reads are strongly consistent unless a caller says otherwise. Sets are
- * JavaScript Sets. Every read and write throws `NewerVersion` (contract/version.ts) at a row that a later
- * release wrote in a form of its own.
+ * JavaScript Sets. Every read and write throws `NewerVersion` (contract/version.ts) at a row in the form of a
+ * later release.
  */
 import { randomUUID } from "node:crypto";
 import {

@@ -72,8 +72,8 @@ export const read = async (
  * `isCut`: whether more than this can be read at once.
  *
  * An organization has one scan at a time. Its workers draw ids while it is in progress, and write nothing
- * after its end. So findings with ids below the head of the list are final, except the locked scan's, which
- * have the highest ids. That is why the head and the lock are read together, before the list.
+ * after its end. So findings with ids below the head of the list are final. Only the locked scan's are not,
+ * which have the highest ids. That is why the head and the lock are read together, before the list.
  */
 const following = async (org: number, place: Place, limit: number, now: Date) => {
   const [head, scanLock] = await table.getTogether<{ next?: number; scanId?: number }>([

@@ -135,7 +135,7 @@ const shown = async (org: number, rows: readonly Row[], known: References): Prom
   const groups = rows.map(emails.groupOf);
   const isKnown = (group: EmailGroup): boolean =>
     known.domains.has(group.domainId) && (group.teamId === null || known.teams.has(group.teamId));
-  // An e-mail that was added between the two reads of the page can be the first of its domain or team.
+  // An e-mail added between the two reads of the page can be the first of its domain or team.
   const references = groups.every(isKnown) ? known : await referencesOf(org, groups);
   return rows.map((row) => {
     const group = emails.groupOf(row);

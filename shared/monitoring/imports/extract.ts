@@ -31,7 +31,7 @@ type Reading = { found: Entry[]; columns: Columns };
 /**
  * The addresses of a file, in its order, including repeated and malformed ones, and its columns. Refuses
  * `tooManyAddresses`. Refuses `invalidInput` when the file is not text, holds nothing like an address, or
- * names a team as no team can be named.
+ * names an impossible team.
  *
  * @param today As YYYY-MM-DD: who leaves later has not left.
  */

@@ -27,7 +27,9 @@ export const recordsOf = (text: string): string[][] => {
 const rewritten = (cell: string): string =>
   /[,;\t]/.test(cell) && !mayHoldCells(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 
-/** Whether a record has as many delimiters and lines in its cells as if a stray quote had swallowed other cells. */
+/**
+ * Whether a record has so many delimiters and lines in its cells that a stray quote may have swallowed cells.
+ */
 const isAsIfOfSeveral = (cells: readonly string[], width: number, delimiter: string): boolean => {
   if (width < 2 || !cells.some(mayHoldCells)) return false;
   const text = cells.join(delimiter);

@@ -1,8 +1,8 @@
 /**
- * Webhooks whose receivers behave in eight ways. Meanwhile workers of alerts die and stall, requests break,
- * messages are late and doubled, and runs of the re-dispatch are missed. Only `Date` is faked: it jumps from
- * one round of concurrent workers to the next. A seed repeats the choices, while what runs at the same time
- * may take turns in another order.
+ * Webhooks whose receivers behave in eight ways. Meanwhile workers die and stall, requests break, messages
+ * are late and doubled, and runs of the re-dispatch are missed. Only `Date` is faked: it jumps from one round
+ * of concurrent workers to the next. A seed repeats the choices. Workers that run at the same time may take
+ * turns in another order.
  */
 import type { ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
