@@ -20,6 +20,14 @@ export const previewPart = (file: File, leavesOut: boolean, signal?: AbortSignal
     signal && { signal },
   );
 
+/** Imports a part as it was previewed last. Nothing is asked of the service if the part has nothing to import. */
+export async function commitPart({ plan }: Part): Promise<{ imported: number; disabled: number }> {
+  const { emails, quote } = plan;
+  if (!emails.some(({ status }) => status === "will_import")) return { imported: 0, disabled: 0 };
+  const done = await call("POST /v1/emails/import/commit", { body: { emails, quote } });
+  return { imported: done.importedCount, disabled: done.disabledCount };
+}
+
 export const billingNow = async (signal?: AbortSignal): Promise<Billing> =>
   (await call("GET /dashboard/organization", {}, signal && { signal })).billing;
 
