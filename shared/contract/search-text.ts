@@ -48,5 +48,5 @@ export const wordsOf = (text: string): string[] => {
 
 export const isLongEnough = (text: string): boolean => [...text].length >= minimumCharacters;
 
-/** Whether a query has as many letters and digits as finding takes. */
-export const isQuery = (text: string): boolean => isLongEnough(fold(text).replace(/[^\p{L}\p{N}]/gu, ""));
+/** Whether a query has as many characters as finding takes. */
+export const isQuery = (text: string): boolean => isLongEnough(fold(text).trim().replace(/^@/, ""));

@@ -27,7 +27,7 @@ test.each([
     "filter.severity: must be low or high",
     "The service does not take what this page has sent: reload the page, and try again.",
   ],
-  ["q: must have at least two letters or digits", "The search must have at least two letters or digits."],
+  ["q: must have at least 2 characters", "The search must have at least 2 characters."],
   ["file: holds more than 500 addresses: split it", "The file holds more than 500 addresses: split it."],
 ])("%s leaks no path where no field shows it", (error, sentence) => {
   expect(problemIn(refused(error), ["reason"])).toBe(undefined);

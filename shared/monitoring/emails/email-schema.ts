@@ -73,7 +73,7 @@ export const emailFilters = {
 
 /** What e-mails are found by (search.ts). */
 export const searchText = text(200).check(
-  z.refine(isQuery, "must have at least two letters or digits"),
+  z.refine(isQuery, "must have at least 2 characters"),
   z.meta({
     description:
       "The beginning of an address, of the name of a domain, or of words of an owner's name, without case and accents",
