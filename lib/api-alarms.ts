@@ -29,7 +29,9 @@ export function addApiAlarms(
   });
   alarms.add({
     name: "api-server-errors",
-    description: `Clients get 500, or 503 because changes of the same rows used up their time. The saved query "${whatFailed}" of CloudWatch Logs Insights names the endpoint`,
+    description:
+      "Clients get 500, or 503 because changes of the same rows used up their time. The saved " +
+      `query "${whatFailed}" of CloudWatch Logs Insights names the endpoint`,
     metric: api.metricServerError({ period, statistic: "Sum" }),
   });
 
@@ -56,7 +58,10 @@ export function addApiAlarms(
   });
   alarms.add({
     name: "refused-requests",
-    description: `More than ${refusedRequests} requests in five minutes came without a valid credential (401) or beyond a limit (429). The saved query "${whoWasRefused}" of CloudWatch Logs Insights names their addresses`,
+    description:
+      `More than ${refusedRequests} requests in five minutes came without a valid credential (401) ` +
+      `or beyond a limit (429). The saved query "${whoWasRefused}" of CloudWatch Logs Insights ` +
+      "names their addresses",
     metric: new Metric({
       namespace: metric.metricNamespace,
       metricName: metric.metricName,

@@ -63,7 +63,9 @@ export class FunctionRole extends Role {
     this.logs = logs;
     Validations.of(this).acknowledge(
       {
-        id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<${Stack.of(this).getLogicalId(scheduleGroup)}>/*]`,
+        id:
+          "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:" +
+          `schedule/<${Stack.of(this).getLogicalId(scheduleGroup)}>/*]`,
         reason: "Schedules are created at run time; the boundary is their group, which holds nothing else",
       },
       {

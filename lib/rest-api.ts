@@ -153,7 +153,9 @@ export class ServiceApi extends Construct {
         reason: "Execution logs would hold paths and query strings; access logs do not",
       },
       {
-        id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]",
+        id:
+          "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/" +
+          "service-role/AmazonAPIGatewayPushToCloudWatchLogs]",
         reason: "The account-wide role of API Gateway is meant to have exactly this policy",
       },
     );
@@ -180,7 +182,9 @@ export class ServiceApi extends Construct {
       },
     });
     Validations.of(invoker).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${functionNames}]`,
+      id:
+        "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:" +
+        `function:${functionNames}]`,
       reason:
         "All functions of the service begin with its name, and those that the API may not invoke are denied",
     });

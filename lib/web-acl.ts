@@ -45,7 +45,9 @@ export function addWebAcl(api: SpecRestApi, name: string, endpoint: Throttle): v
     ],
   });
   new CfnWebACLAssociation(api, "WebAclAssociation", {
-    resourceArn: `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}::/restapis/${api.restApiId}/stages/${api.deploymentStage.stageName}`,
+    resourceArn:
+      `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}::` +
+      `/restapis/${api.restApiId}/stages/${api.deploymentStage.stageName}`,
     webAclArn: acl.attrArn,
   });
 }

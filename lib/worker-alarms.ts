@@ -46,7 +46,10 @@ export function addFailureAlarm(scope: Construct, workers: readonly LoggedFuncti
   alarms.add({
     name: "failed-runs",
     isMinimal: true,
-    description: `Scans, alerts or other work behind the scenes are late: a run of a worker failed, a schedule does not run, or an alert channel does not open. The saved query "${query}" of CloudWatch Logs Insights names the function`,
+    description:
+      "Scans, alerts or other work behind the scenes are late: a run of a worker failed, a " +
+      `schedule does not run, or an alert channel does not open. The saved query "${query}" of ` +
+      "CloudWatch Logs Insights names the function",
     metric: new Metric({
       namespace: metric.metricNamespace,
       metricName: metric.metricName,
@@ -61,7 +64,8 @@ export function addDeadLetterAlarm(deadLetters: Queue, alarms: Alarms): void {
   alarms.add({
     name: "dead-letters",
     description:
-      "Work was given up: a message failed on every try, or a schedule could not reach its function. Each message in the queue of this name says where it comes from",
+      "Work was given up: a message failed on every try, or a schedule could not reach its " +
+      "function. Each message in the queue of this name says where it comes from",
     metric: deadLetters.metricApproximateNumberOfMessagesVisible({
       period: Duration.minutes(5),
       statistic: "Maximum",
@@ -93,7 +97,9 @@ export function addThrottleAlarms(table: Pick<ITable, "tableName">, alarms: Alar
   const period = Duration.minutes(5);
   alarms.add({
     name: "table-throttled",
-    description: `Scans take longer, and the API may answer 503: DynamoDB has refused writes of table ${table.tableName} for 15 minutes`,
+    description:
+      "Scans take longer, and the API may answer 503: DynamoDB has refused writes of table " +
+      `${table.tableName} for 15 minutes`,
     metric: new Metric({
       namespace: "AWS/DynamoDB",
       metricName: "WriteThrottleEvents",
@@ -106,7 +112,8 @@ export function addThrottleAlarms(table: Pick<ITable, "tableName">, alarms: Alar
   alarms.add({
     name: "lambda-throttled",
     description:
-      "Requests may fail and work may be late: the functions of this account and region, of other stacks too, use up its concurrent executions",
+      "Requests may fail and work may be late: the functions of this account and region, of " +
+      "other stacks too, use up its concurrent executions",
     // Without a dimension it counts every function of the account, because all of them share one limit.
     metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "Sum", period }),
   });

@@ -60,8 +60,10 @@ const lockFile = (file: string, directory: string): DatabaseSync => {
     const { errcode, message } = error as Error & { errcode?: number };
     throw new Error(
       errcode === sqliteBusy
-        ? `The data in ${directory} is in use by another run: stop that one, or choose other data with --data DIR or --memory.`
-        : `The data directory ${directory} can't be used, since ${file} can't be locked (${message}): choose another with --data DIR, or --memory.`,
+        ? `The data in ${directory} is in use by another run: stop that one, or choose other data ` +
+            "with --data DIR or --memory."
+        : `The data directory ${directory} can't be used, since ${file} can't be locked ` +
+            `(${message}): choose another with --data DIR, or --memory.`,
     );
   }
 };

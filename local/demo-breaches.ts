@@ -33,7 +33,8 @@ export const writeDemoBreaches = async (dataDirectory: string, now = new Date())
     ModifiedDate: daysAgo(2),
     PwnCount: 318_204,
     Description:
-      "Invented for demonstration: a service that makes pay slips was broken into, and copies of its database are for sale. Passwords were stored as they are.",
+      "Invented for demonstration: a service that makes pay slips was broken into, and copies of " +
+      "its database are for sale. Passwords were stored as they are.",
     DataClasses: [
       "Bank account numbers",
       "Email addresses",

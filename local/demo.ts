@@ -80,7 +80,8 @@ export const describeDemo = ({ domainId, key }: Demo, signInLink: string, url: s
     `Open the dashboard (this link works once, for 15 minutes): ${signInLink}`,
     `The organization "Demo" watches ${domainName}. Its API key: ${key}`,
     "Try these, one after the other:",
-    `  curl -X POST ${url}/emails ${header} -H 'Content-Type: application/json' -d '{"email": "ada@${domainName}", "domainId": ${domainId}}'`,
+    `  curl -X POST ${url}/emails ${header} -H 'Content-Type: application/json' -d '{"email": ` +
+      `"ada@${domainName}", "domainId": ${domainId}}'`,
     `  curl -X POST ${url}/scans ${header}`,
     `  curl ${url}/breaches ${header}`,
   ].join("\n");

@@ -56,7 +56,8 @@ const findDeployed = async (name: string): Promise<Stack> => {
   );
   if (!isService(outputs)) {
     throw new CommandError(
-      `The stack ${name} is not this service's, or not all of it is deployed: name another with --stack, or run "npx cdk deploy".`,
+      `The stack ${name} is not this service's, or not all of it is deployed: name another with ` +
+        `--stack, or run "npx cdk deploy".`,
     );
   }
   return { outputs, isLocal: false };
@@ -64,7 +65,10 @@ const findDeployed = async (name: string): Promise<Stack> => {
 
 const whyNotDescribed = (stack: string, error: Error): string => {
   if (error.name === "ValidationError" && error.message.includes("does not exist")) {
-    return `There is no stack ${stack} in this account and region: "aws cloudformation list-stacks" lists what is there.`;
+    return (
+      `There is no stack ${stack} in this account and region: "aws cloudformation list-stacks" ` +
+      "lists what is there."
+    );
   }
   return whyNoAccess(`The stack ${stack} could not be looked up with these AWS credentials`, error);
 };
@@ -89,7 +93,8 @@ const findLocal = async (port: string): Promise<Stack> => {
   const signal = AbortSignal.timeout(localTimeoutMilliseconds);
   const reply = await fetch(`http://127.0.0.1:${port}/.local/stack`, { signal }).catch(() => {
     throw new CommandError(
-      `No local service answers on port ${port}: start one with "npm start", or name its port with --port or a deployed stack with --stack.`,
+      `No local service answers on port ${port}: start one with "npm start", or name its port ` +
+        "with --port or a deployed stack with --stack.",
     );
   });
   const local = (await reply.json().catch(() => null)) as LocalStack | null;

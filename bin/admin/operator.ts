@@ -10,7 +10,8 @@ export const findOperator = async ({ isLocal }: Stack): Promise<string> => {
     return (await findCaller()).arn;
   } catch (error) {
     throw new CommandError(
-      `What operators do is logged with their name, and AWS did not tell whose these credentials are: ${(error as Error).message.replace(/\.$/, "")}.`,
+      "What operators do is logged with their name, and AWS did not tell whose these credentials " +
+        `are: ${(error as Error).message.replace(/\.$/, "")}.`,
     );
   }
 };

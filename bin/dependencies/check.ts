@@ -74,7 +74,8 @@ for (const problem of problems) console.error(problem);
 console.log(problems.length === 0 ? "Licenses are in order." : `${problems.length} problems.`);
 if (known === undefined) {
   console.log(
-    'Known vulnerabilities were NOT checked: this registry serves none. Run "npm audit" where registry.npmjs.org answers.',
+    'Known vulnerabilities were NOT checked: this registry serves none. Run "npm audit" where ' +
+      "registry.npmjs.org answers.",
   );
 }
 if (problems.length > 0) process.exitCode = 1;

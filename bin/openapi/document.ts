@@ -61,13 +61,15 @@ const securitySchemes: Record<Part["security"][number], ZodOpenApiSecurityScheme
     type: "http",
     scheme: "bearer",
     description:
-      "An API key (`bms_…`), shown once when it is created. An `Authorization` header alone decides, unless it is of another scheme such as `Basic`; there are no scopes.",
+      "An API key (`bms_…`), shown once when it is created. An `Authorization` header alone " +
+      "decides, unless it is of another scheme such as `Basic`; there are no scopes.",
   },
   session: {
     type: "apiKey",
     in: "cookie",
     name: "__Host-session",
     description:
-      "A user's session (named `session` over the plain HTTP of local runs). Requests other than GET must carry an `Origin` (or `Sec-Fetch-Site: same-origin`) of the service's own.",
+      "A user's session (named `session` over the plain HTTP of local runs). Requests other than " +
+      "GET must carry an `Origin` (or `Sec-Fetch-Site: same-origin`) of the service's own.",
   },
 };

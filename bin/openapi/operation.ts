@@ -67,7 +67,8 @@ const idempotencyKey: oas31.ParameterObject = {
   name: "Idempotency-Key",
   in: "header",
   description:
-    "Repetitions with the same key within 24 hours change nothing and get the first reply, with `Idempotency-Replayed: true`. Another request with the key is 422",
+    "Repetitions with the same key within 24 hours change nothing and get the first reply, with " +
+    "`Idempotency-Replayed: true`. Another request with the key is 422",
   schema: { type: "string", minLength: 16, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
   example: "8e03978e-40d5-43dd-bc93-6894a57f9324",
 };

@@ -21,7 +21,8 @@ export const headers: Record<string, oas31.HeaderObject> = {
   },
   RateLimit: {
     description:
-      "What is left of each limit (`r`), and for how many seconds (`t`). Not in replies of API Gateway itself, such as those over a limit of a minute",
+      "What is left of each limit (`r`), and for how many seconds (`t`). Not in replies of API " +
+      "Gateway itself, such as those over a limit of a minute",
     required: false,
     schema: { type: "string" },
     example: '"address";r=41;t=17, "key";r=41;t=17',

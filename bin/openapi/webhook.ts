@@ -20,7 +20,9 @@ export const webhook = (type: string, data: z.ZodMiniObject): ZodOpenApiPathItem
       operationId: camelCase(`receive-${type.replaceAll("_", "-")}`),
       summary: `An event of type ${type}`,
       description:
-        "An attempt fails without a 2xx within 10 seconds; redirects are not followed. It is repeated after about 1 and 2 seconds, and all three about every hour, 30 attempts in all.",
+        "An attempt fails without a 2xx within 10 seconds; redirects are not followed. It is " +
+        "repeated after about 1 and 2 seconds, and all three about every hour, 30 attempts in " +
+        "all.",
       tags: ["webhooks"],
       security: [],
       parameters: [
@@ -29,7 +31,8 @@ export const webhook = (type: string, data: z.ZodMiniObject): ZodOpenApiPathItem
           in: "header",
           required: false,
           description:
-            "Only when the channel has a secret: HMAC-SHA256 of the raw body, keyed with the secret. Compare it in constant time.",
+            "Only when the channel has a secret: HMAC-SHA256 of the raw body, keyed with the " +
+            "secret. Compare it in constant time.",
           schema: { type: "string", pattern: "^[0-9a-f]{64}$" },
         },
         ...standardHeaders,
@@ -61,6 +64,7 @@ const standardHeaders = [
   standardHeader(
     "webhook-signature",
     "^v1,[A-Za-z0-9+/]{43}=$",
-    "`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, by Standard Webhooks. Its key is the secret, or the bytes whose base64 is behind `whsec_`",
+    "`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, by Standard " +
+      "Webhooks. Its key is the secret, or the bytes whose base64 is behind `whsec_`",
   ),
 ];

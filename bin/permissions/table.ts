@@ -35,7 +35,10 @@ export const permissionTable = ({ Resources }: Template): string => {
   const rows = [...new Set(all.map((each) => rowOf(each, conditions)))].sort();
   return `${[
     "# Permissions of functions",
-    "Written by `npm run permissions -- --write` from the template; a test holds that it is up to date. Functions with the same words in `uses` have one role. Every role may also write the logs of its functions, and with `-c senderEmail` those with `email` or `email-confirmation` may send from that address.",
+    "Written by `npm run permissions -- --write` from the template; a test holds that it is up " +
+      "to date. Functions with the same words in `uses` have one role. Every role may also write " +
+      "the logs of its functions, and with `-c senderEmail` those with `email` or " +
+      "`email-confirmation` may send from that address.",
     "## Roles",
     [
       "| Functions | Words of `uses` | Statements |",

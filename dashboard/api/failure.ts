@@ -36,7 +36,10 @@ export function adviceFor({ message, status, code, retryAt }: Failure): string |
   if (code === "delivery_in_progress") return "Wait a minute, and look at the deliveries again.";
   if (code === "last_admin") return "Make somebody else an admin first.";
   if (status === 0)
-    return "Check your connection, and try again. If that does not help, an extension of your browser may be in the way.";
+    return (
+      "Check your connection, and try again. If that does not help, an extension of your browser " +
+      "may be in the way."
+    );
   if (status === 429 && retryAt !== undefined) {
     const time = new Date(retryAt).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
     return `Try again after ${time}.`;

@@ -13,7 +13,9 @@ function problemOf(field: Control, label: string, missing: string): string {
   if (valueMissing) return missing;
   if (tooShort) return `${label} must have at least ${field.minLength} characters.`;
   if (!typeMismatch) return field.validationMessage;
-  return `Write ${field.type === "email" ? "an e-mail address such as ada@example.com" : "a URL that begins with https://"}.`;
+  return field.type === "email"
+    ? "Write an e-mail address such as ada@example.com."
+    : "Write a URL that begins with https://.";
 }
 
 /**

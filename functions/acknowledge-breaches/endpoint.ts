@@ -9,7 +9,10 @@ import {
 export const acknowledgeBreaches = defineEndpoint({
   summary: "Acknowledge many breach findings",
   description:
-    "By `ids` or by `filter`, exactly one of them. The findings that match now are acknowledged in the background, with the time of this request; findings that are detected later are not touched. An organization has one such request or one to reopen at a time. The log has one entry for all.",
+    "By `ids` or by `filter`, exactly one of them. The findings that match now are acknowledged " +
+    "in the background, with the time of this request; findings that are detected later are not " +
+    "touched. An organization has one such request or one to reopen at a time. The log has one " +
+    "entry for all.",
   body: acknowledgementRequest,
   status: 202,
   reply: z.object({ id: idField, matching }),

@@ -6,7 +6,8 @@ import { byId } from "../../shared/contract/page.ts";
 export const changeAlertConfig = defineEndpoint({
   summary: "Change an alert channel",
   description:
-    "A patch that changes nothing succeeds and is not logged. Each attempt of an open delivery uses the channel's current settings.",
+    "A patch that changes nothing succeeds and is not logged. Each attempt of an open delivery " +
+    "uses the channel's current settings.",
   path: byId,
   body: alertConfigPatch,
   reply: z.object({ ok: z.boolean() }),

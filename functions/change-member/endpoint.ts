@@ -7,7 +7,9 @@ import { notEmpty } from "../../shared/contract/patch.ts";
 export const changeMember = defineEndpoint({
   summary: "Change a member's role or name, or forget the account by which the member signs in",
   description:
-    "Who is no admin any more has no passkey left, and no session but the one that asks. Repeating an interrupted request does the rest. The organization's admins are told of a new admin by e-mail, if a sender of e-mail is set up.",
+    "Who is no admin any more has no passkey left, and no session but the one that asks. " +
+    "Repeating an interrupted request does the rest. The organization's admins are told of a new " +
+    "admin by e-mail, if a sender of e-mail is set up.",
   access: "admin",
   path: byId,
   body: z
@@ -17,7 +19,8 @@ export const changeMember = defineEndpoint({
       hasIdentity: z.optional(z.literal(false)).check(
         z.meta({
           description:
-            "`false` forgets the account at the identity provider: the next one there that has the member's address signs in as the member from then on",
+            "`false` forgets the account at the identity provider: the next one there that has " +
+            "the member's address signs in as the member from then on",
         }),
       ),
       revokeKeys: z

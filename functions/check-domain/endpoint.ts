@@ -15,7 +15,8 @@ export const checkDomain = defineEndpoint({
       z.string().check(
         z.meta({
           description:
-            "Another name at which the record stands, which proves nothing: forms of DNS providers add the zone to what is typed",
+            "Another name at which the record stands, which proves nothing: forms of DNS " +
+            "providers add the zone to what is typed",
           examples: ["_breach-monitor.demo.example.demo.example"],
         }),
       ),

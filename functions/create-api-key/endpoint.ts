@@ -5,7 +5,8 @@ import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 export const createApiKey = defineEndpoint({
   summary: "Create an API key",
   description:
-    "No other reply has the key, but for a repetition under the same `Idempotency-Key`. The organization's admins are told by e-mail, if a sender of e-mail is set up.",
+    "No other reply has the key, but for a repetition under the same `Idempotency-Key`. The " +
+    "organization's admins are told by e-mail, if a sender of e-mail is set up.",
   access: "admin",
   body: z.object({ label: keyLabel }),
   status: 201,

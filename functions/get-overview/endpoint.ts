@@ -49,7 +49,8 @@ const overview = z.object({
     .check(
       z.meta({
         description:
-          "Findings that were first detected since the beginning of the day 7 days ago (UTC), whether acknowledged or not",
+          "Findings that were first detected since the beginning of the day 7 days ago (UTC), " +
+          "whether acknowledged or not",
       }),
     ),
   emails: z.object({

@@ -6,7 +6,8 @@ import { emailAddress } from "../../shared/monitoring/emails/email-schema.ts";
 export const inviteMember = defineEndpoint({
   summary: "Invite a member",
   description:
-    "The member exists at once. A message with a sign-in link, good for 7 days or until the first sign-in, goes out if a sender of e-mail is set up.",
+    "The member exists at once. A message with a sign-in link, good for 7 days or until the " +
+    "first sign-in, goes out if a sender of e-mail is set up.",
   access: "admin",
   body: z.object({ email: emailAddress, name: z.optional(personName), role }),
   status: 201,

@@ -10,7 +10,9 @@ import {
 export const listUnwatched = defineEndpoint({
   summary: "List breached addresses that nobody watches",
   description:
-    "A domain search names every breached address of a domain. Those that are not monitored are kept, without findings, seats and alerts. A domain that is no longer verified or searched keeps its list.",
+    "A domain search names every breached address of a domain. Those that are not monitored are " +
+    "kept, without findings, seats and alerts. A domain that is no longer verified or searched " +
+    "keeps its list.",
   access: "user",
   query: z.object(unwatchedFilters),
   reply: z.object({

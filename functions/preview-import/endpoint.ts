@@ -8,7 +8,13 @@ import {
 
 export const previewImport = defineEndpoint({
   summary: "Preview an import of e-mail addresses from a file",
-  description: `Addresses are read from columns headed like "email" if these have any, otherwise from all cells. Owners' names and teams are read from columns headed accordingly (teams: like "team", "department" or "group"). UTF-8 with or without byte order mark, or UTF-16 with one; other files are read as Windows-1252, or as Mac OS Roman if their lines end with CR alone. Columns separated by \`,\`, \`;\` or tab; quoted fields. A request counts against the limit before its body is read.`,
+  description:
+    `Addresses are read from columns headed like "email" if these have any, otherwise from all ` +
+    `cells. Owners' names and teams are read from columns headed accordingly (teams: like "team", ` +
+    `"department" or "group"). UTF-8 with or without byte order mark, or UTF-16 with one; other ` +
+    "files are read as Windows-1252, or as Mac OS Roman if their lines end with CR alone. Columns " +
+    `separated by \`,\`, \`;\` or tab; quoted fields. A request counts against the limit before ` +
+    "its body is read.",
   upload: { field: "file", extensions: fileExtensions, maximumBytes: maximumFileBytes },
   query: z.object({
     include: z

@@ -9,7 +9,11 @@ const cursor = "AAAAAZrCcgA";
 export const readFeed = defineEndpoint({
   summary: "Read all findings and log entries once, oldest first, for another system",
   description:
-    "Keep `cursor` once the items are stored, and ask with `after` for what comes next; at once while `hasMore` is true. A finding comes when its scan has ended, a log entry when it is a minute old and requests that change many findings have ended. What is removed before it is read does not come; later changes of an item do not either. A page may have fewer items than `limit` although `hasMore` is true.",
+    "Keep `cursor` once the items are stored, and ask with `after` for what comes next; at once " +
+    "while `hasMore` is true. A finding comes when its scan has ended, a log entry when it is a " +
+    "minute old and requests that change many findings have ended. What is removed before it is " +
+    "read does not come; later changes of an item do not either. A page may have fewer items " +
+    "than `limit` although `hasMore` is true.",
   query: z.object({
     after: z.optional(z.string()).check(
       z.meta({

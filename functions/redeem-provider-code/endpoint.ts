@@ -6,7 +6,9 @@ import { idField } from "../../shared/contract/page.ts";
 export const redeemProviderCode = defineEndpoint({
   summary: "Sign in by the identity provider's answer",
   description:
-    "The answer is good once, whatever comes of it, in the browser in which the attempt was begun. A refusal that asks to choose an organization has the `token` of a link with which one signs in then. Success ends the session of the request's cookie.",
+    "The answer is good once, whatever comes of it, in the browser in which the attempt was " +
+    "begun. A refusal that asks to choose an organization has the `token` of a link with which " +
+    "one signs in then. Success ends the session of the request's cookie.",
   access: "anyone",
   body: z.object({
     answer: z.string().check(

@@ -6,7 +6,8 @@ import { idField } from "../../shared/contract/page.ts";
 export const redeemSignInLink = defineEndpoint({
   summary: "Sign in with the token of a link",
   description:
-    "The token is what follows `#` in the link. It is good once; a refusal that asks to choose an organization leaves it good. Success ends the session of the request's cookie.",
+    "The token is what follows `#` in the link. It is good once; a refusal that asks to choose " +
+    "an organization leaves it good. Success ends the session of the request's cookie.",
   access: "anyone",
   body: z.object({
     token: z.string().check(z.minLength(1), z.maxLength(200)),

@@ -6,7 +6,10 @@ import { matching, reopeningRequest } from "../../shared/findings/acknowledgemen
 export const reopenBreaches = defineEndpoint({
   summary: "Reopen many breach findings",
   description:
-    "By `ids` or by `filter`, exactly one of them. The acknowledged findings that match now are reopened in the background: who acknowledged them, when, how and why is forgotten. An organization has one such request or one to acknowledge at a time. The log has one entry for all.",
+    "By `ids` or by `filter`, exactly one of them. The acknowledged findings that match now are " +
+    "reopened in the background: who acknowledged them, when, how and why is forgotten. An " +
+    "organization has one such request or one to acknowledge at a time. The log has one entry " +
+    "for all.",
   body: reopeningRequest,
   status: 202,
   reply: z.object({ id: idField, matching }),

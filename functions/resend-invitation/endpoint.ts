@@ -6,7 +6,8 @@ import { byId } from "../../shared/contract/page.ts";
 export const resendInvitation = defineEndpoint({
   summary: "Invite a member again who has never signed in",
   description:
-    "A message with another sign-in link, good for 7 days, goes out if a sender of e-mail is set up. The member's first sign-in ends all invitations.",
+    "A message with another sign-in link, good for 7 days, goes out if a sender of e-mail is set " +
+    "up. The member's first sign-in ends all invitations.",
   access: "admin",
   path: byId,
   reply: z.object({ ...member.shape, invitationSent: z.boolean() }),

@@ -9,7 +9,9 @@ export const sweep = defineScheduledWorker({
   everyMinutes: 5,
   isWatchman: true,
   impact:
-    "Interrupted scans, removals, deletions and acknowledgements stay as they are, findings do not follow the severity of their breach, lost sign-in links are not mailed, and no domain's record is looked up",
+    "Interrupted scans, removals, deletions and acknowledgements stay as they are, findings do " +
+    "not follow the severity of their breach, lost sign-in links are not mailed, and no domain's " +
+    "record is looked up",
   timeoutSeconds: 240,
   intervals: {
     SILENCE_INTERVAL_SECONDS: silenceSeconds,

@@ -3,7 +3,8 @@ import { defineScheduledWorker } from "../../shared/contract/worker.ts";
 export const syncCatalog = defineScheduledWorker({
   everyMinutes: 1,
   impact:
-    "New breaches and changed breach details are not noticed, and scans do not start by themselves; the API key of Have I Been Pwned may be missing or wrong",
+    "New breaches and changed breach details are not noticed, and scans do not start by " +
+    "themselves; the API key of Have I Been Pwned may be missing or wrong",
   timeoutSeconds: 120,
   memoryMegabytes: 512,
   intervals: {

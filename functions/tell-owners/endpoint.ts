@@ -5,7 +5,9 @@ import { count, idField } from "../../shared/contract/page.ts";
 export const tellOwners = defineEndpoint({
   summary: "Tell the owners of breached addresses by e-mail",
   description:
-    "Each owner gets one message: what leaked, what to do, and whom to ask. Nobody is told of a finding twice within a day, by hand or by a channel. Disabled addresses, those of domains that are not verified, owners who have unsubscribed, and sensitive breaches are left out.",
+    "Each owner gets one message: what leaked, what to do, and whom to ask. Nobody is told of a " +
+    "finding twice within a day, by hand or by a channel. Disabled addresses, those of domains " +
+    "that are not verified, owners who have unsubscribed, and sensitive breaches are left out.",
   access: "user",
   body: z.object({
     ids: z.array(idField).check(

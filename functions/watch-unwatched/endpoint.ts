@@ -7,7 +7,8 @@ import { unwatchedIds } from "../../shared/monitoring/unwatched/unwatched-schema
 export const watchUnwatched = defineEndpoint({
   summary: "Watch breached addresses that nobody watches",
   description:
-    "Adds them as an import does; the next scan makes their findings. `dryRun` only tells what that would cost, and does not count against the limit.",
+    "Adds them as an import does; the next scan makes their findings. `dryRun` only tells what " +
+    "that would cost, and does not count against the limit.",
   access: "user",
   body: z.object({ ids: unwatchedIds, dryRun: z._default(z.boolean(), false) }),
   status: 201,

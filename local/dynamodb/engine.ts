@@ -28,7 +28,8 @@ export type EngineProgram = {
 /** By preference. Each looks for its program, and gives undefined where this machine cannot run it. */
 const engines = { dynoxide: findDynoxide, java: findDynamodbLocal, docker: findDocker } as const;
 
-const noEngine = `No DynamoDB engine was found. On Linux x64 "npm ci" installs one, unless optional dependencies are left out.
+const noEngine = `No DynamoDB engine was found. On Linux x64 "npm ci" installs one, \
+unless optional dependencies are left out.
 Elsewhere install Java 17 or newer: AWS's DynamoDB Local is then fetched from Maven Central.
 Or start Docker, which then runs the image amazon/dynamodb-local.`;
 
@@ -70,7 +71,8 @@ export const startEngine = async (
     await endWatched(child);
   }
   throw new Error(
-    `The DynamoDB engine does not start${file === undefined ? "." : ` with ${file}: restore that file, or choose other data with --data DIR.`}`,
+    "The DynamoDB engine does not " +
+      `start${file === undefined ? "." : ` with ${file}: restore that file, or choose other data with --data DIR.`}`,
   );
 };
 

@@ -67,7 +67,8 @@ export const verify = (
   const expected = Buffer.from(signatureOf(request, authorization, secretAccessKey));
   if (!timingSafeEqual(expected, Buffer.from(authorization.signature))) {
     refuse(
-      "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details.",
+      "The request signature we calculated does not match the signature you provided. Check your " +
+        "AWS Secret Access Key and signing method. Consult the service documentation for details.",
     );
   }
 };

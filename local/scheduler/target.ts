@@ -32,7 +32,8 @@ export const reachTarget = async (
   const { Arn: functionArn, RoleArn: roleArn, Input } = definition.Target;
   if (decide(statementsOf(assembly, roleArn), "lambda:InvokeFunction", functionArn) !== "allow") {
     return report(
-      `Schedule ${name} could not reach its target: its role ${roleArn} does not allow lambda:InvokeFunction on ${functionArn}`,
+      `Schedule ${name} could not reach its target: its role ${roleArn} does not allow ` +
+        `lambda:InvokeFunction on ${functionArn}`,
     );
   }
   const setting = assembly

@@ -35,7 +35,9 @@ export const handleSending = ({ app, keepGroup }: Fauxqs, speed: number): void =
         .header("x-amzn-query-error", `${code};Sender`)
         .send({
           __type: `com.amazonaws.sqs#${code}`,
-          message: `Value ${late.DelaySeconds} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= ${maximumDelaySeconds}.`,
+          message:
+            `Value ${late.DelaySeconds} for parameter DelaySeconds is invalid. Reason: ` +
+            `DelaySeconds must be >= 0 and <= ${maximumDelaySeconds}.`,
         });
     }
     for (const entry of entries) {

@@ -107,7 +107,8 @@ export const refusals = {
   claimRequired: {
     status: 403,
     error:
-      "Your account at the identity provider is none of those that may sign in here: choose another one, or ask the operator",
+      "Your account at the identity provider is none of those that may sign in here: choose " +
+      "another one, or ask the operator",
     code: "claim_required",
   },
   userUnknown: {
@@ -119,7 +120,8 @@ export const refusals = {
   identityChanged: {
     status: 403,
     error:
-      "Another account at the identity provider signs in with this address: an admin can let yours in, under Settings, Members",
+      "Another account at the identity provider signs in with this address: an admin can let " +
+      "yours in, under Settings, Members",
     code: "identity_changed",
   },
   notFound: { status: 404, error: "There is nothing at this path" },

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
-// biome-ignore-start lint/suspicious/noControlCharactersInRegex: the OpenAPI document holds these patterns, and not every reader of it supports \p{Cc}
+// The OpenAPI document holds these patterns, and not every reader of it supports \p{Cc}.
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: see above
 const withoutControl = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 const withoutControlButTabAndNewline = /^(?:[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\r\n)*$/;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: as above

@@ -21,7 +21,8 @@ export const withVersion = <T extends object>(what: T): T => ({
 export class NewerVersion extends Error {
   constructor(what: "row" | "message", version: unknown) {
     super(
-      `A ${what} has version ${String(version)}, and this release reads versions up to ${newestVersion}: deploy the release that wrote the ${what}`,
+      `A ${what} has version ${String(version)}, and this release reads versions up to ` +
+        `${newestVersion}: deploy the release that wrote the ${what}`,
     );
     this.name = "NewerVersion";
   }

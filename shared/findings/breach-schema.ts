@@ -57,7 +57,8 @@ export const foundBreachQuery = {
   order: z._default(order, "severity").check(
     z.meta({
       description:
-        "`severity`: critical first, most open findings first within a severity; `open`: most open findings first; `newest`: by `lastDetectedAt`",
+        "`severity`: critical first, most open findings first within a severity; `open`: most " +
+        "open findings first; `newest`: by `lastDetectedAt`",
       examples: ["severity"],
     }),
   ),

@@ -16,12 +16,14 @@ const infected: Advice = {
 };
 
 const infectedForOwner = [
-  "A program that steals passwords is or was on one of your devices. Stop using that device until it has been checked and reinstalled.",
+  "A program that steals passwords is or was on one of your devices. Stop using that device " +
+    "until it has been checked and reinstalled.",
   "From another device, change every password that was stored or typed on it, and turn on a second factor.",
 ];
 
 const nothingLost = [
-  "You need not change a password because of it. Expect more unwanted mail, and do not open links or attachments from strangers.",
+  "You need not change a password because of it. Expect more unwanted mail, and do not open " +
+    "links or attachments from strangers.",
 ];
 
 const fabricated: Advice = {
@@ -98,7 +100,8 @@ const byTopics: readonly { topics: readonly Topic[]; advice: Advice; forOwner: s
     advice: {
       title: "Expect phishing that knows details",
       steps: [
-        "Warn the person of calls, text messages and mails that name what leaked, even if they seem to come from the breached service.",
+        "Warn the person of calls, text messages and mails that name what leaked, even if they " +
+          "seem to come from the breached service.",
         "Confirm requests for money or data in a way that is already known, never in the way that the message offers.",
       ],
     },

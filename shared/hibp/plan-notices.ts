@@ -29,21 +29,27 @@ export const planNotices = (
     if (within !== undefined && daysLeft > 0) {
       notices.push({
         id: `ends-${within}-${subscribedUntil}`,
-        text: `${name} ends within ${within} days, on ${subscribedUntil.slice(0, 10)}. Without it no scan can check anything.`,
+        text:
+          `${name} ends within ${within} days, on ${subscribedUntil.slice(0, 10)}. Without it no ` +
+          "scan can check anything.",
       });
     }
   }
   if (includesCustomerDomains === false && hasSeveral) {
     notices.push({
       id: "customer-domains",
-      text: `${name} does not allow domains of customers (IncludesCustomerDomains), but this service has more than one organization.`,
+      text:
+        `${name} does not allow domains of customers (IncludesCustomerDomains), but this service ` +
+        "has more than one organization.",
     });
   }
   const breached = listed.filter(({ pwnCount }) => (pwnCount ?? 0) > 0).length;
   if (maxDomains != null && breached >= nearlyFull * maxDomains) {
     notices.push({
       id: `domains-${maxDomains}`,
-      text: `${name} searches ${maxDomains} breached domains, and ${breached} are verified at HIBP. The addresses of domains beyond that are looked up one by one, without sensitive breaches.`,
+      text:
+        `${name} searches ${maxDomains} breached domains, and ${breached} are verified at HIBP. ` +
+        "The addresses of domains beyond that are looked up one by one, without sensitive breaches.",
     });
   }
   if (maxBreachedAccounts != null) {
@@ -58,7 +64,10 @@ export const planNotices = (
     for (const { domain, size } of large) {
       notices.push({
         id: `size-${domain}`,
-        text: `${domain} has ${size} breached addresses, and the plan of Have I Been Pwned searches domains with up to ${maxBreachedAccounts}. The addresses of a larger domain are looked up one by one, without sensitive breaches.`,
+        text:
+          `${domain} has ${size} breached addresses, and the plan of Have I Been Pwned searches ` +
+          `domains with up to ${maxBreachedAccounts}. The addresses of a larger domain are looked ` +
+          "up one by one, without sensitive breaches.",
         domain,
       });
     }
@@ -77,7 +86,9 @@ export const noticesFor = (
     ...notices.filter(({ domain }) => domain === undefined || names.has(domain)),
     ...verified.flatMap(({ name: domain, lostSearch }): PlanNotice[] => {
       if (lostSearch === undefined) return [];
-      const text = `Have I Been Pwned does not search ${domain} any more: ${noSearchInWords[lostSearch]}. Its addresses are looked up one by one, without sensitive breaches.`;
+      const text =
+        `Have I Been Pwned does not search ${domain} any more: ${noSearchInWords[lostSearch]}. Its ` +
+        "addresses are looked up one by one, without sensitive breaches.";
       return [{ id: `lost-${domain}-${lostSearch}`, text, domain }];
     }),
   ];

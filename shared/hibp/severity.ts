@@ -216,8 +216,10 @@ const topics = new Map<string, Topic>(
 );
 
 /** Numbers that a state gives to a person, whatever the country calls them. */
-const nationalId =
-  /\bnational (?:id|identity|identification|insurance)|\b(?:identity card|social insurance|tax(?:payer)? (?:id|identification))/;
+const nationalId = new RegExp(
+  "\\bnational (?:id|identity|identification|insurance)" +
+    "|\\b(?:identity card|social insurance|tax(?:payer)? (?:id|identification))",
+);
 
 /** What a data class exposes; undefined when the table does not know it. */
 export const topicOf = (dataClass: string): Topic | undefined => {

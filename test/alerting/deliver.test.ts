@@ -250,7 +250,9 @@ test("others are told once that a channel gives up, again a day later if it work
     await attemptOne(response);
     await redeliver();
   };
-  const sentence = `Alerts do not reach the Slack alert channel ${channelId}: HTTP 404. Check its settings, then send it a test.`;
+  const sentence =
+    `Alerts do not reach the Slack alert channel ${channelId}: HTTP 404. Check its settings, then ` +
+    "send it a test.";
   await attempt({ status: 404 });
   expect(await told()).toEqual([sentence]);
   await attempt({ status: 410 });

@@ -108,7 +108,9 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     const { subject, text, html } = render(breachReport([{}, {}], null));
     expect(subject).toBe("High: An address that is no longer monitored appeared in 2 data breaches (Acme)");
     expect(text).toContain(
-      "An address that is no longer monitored was found in 2 data breaches that were not known before. Its findings were deleted when it was removed.\n\n* Breach 1 (breach-1.example) · high\n  Date of the breach: 2013-10-04\n",
+      "An address that is no longer monitored was found in 2 data breaches that were not known " +
+        "before. Its findings were deleted when it was removed.\n\n* Breach 1 (breach-1.example) · " +
+        "high\n  Date of the breach: 2013-10-04\n",
     );
     expect(text + html).not.toMatch(/ada|Address:|Owner:|Team:|findings\?/);
     expect(linksOf(html)).toHaveLength(2);

@@ -300,7 +300,8 @@ describe("each finding is in one message of a channel", () => {
       }
       const first = all.filter(({ event }) => event.type === "gathered" && event.only).length;
       console.log(
-        `MODEL_SEED=${seed}: ${found.length} findings, ${history.scanIds.length} scans, ${all.length} deliveries, ${first} first messages, ${rounds} rounds`,
+        `MODEL_SEED=${seed}: ${found.length} findings, ${history.scanIds.length} scans, ` +
+          `${all.length} deliveries, ${first} first messages, ${rounds} rounds`,
         faulty.counts,
       );
       expect((await audit(org)).differences).toEqual([]);

@@ -110,9 +110,11 @@ describe("a Slack message", () => {
     });
     expect(markdownIn(message)).toEqual([
       "This monitored e-mail address was found in 2 data breaches that were not known before.",
-      `*Adobe (adobe.com) · high*\nDate of the breach: 2013-10-04\nExposed: Passwords, Email addresses\n<${findingsUrl}&amp;finding=101|Open the finding>`,
+      "*Adobe (adobe.com) · high*\nDate of the breach: 2013-10-04\nExposed: Passwords, Email " +
+        `addresses\n<${findingsUrl}&amp;finding=101|Open the finding>`,
       `*Breach 2 · high*\nIt is not known what was exposed.\n<${findingsUrl}&amp;finding=102|Open the finding>`,
-      "Change the password there, and wherever it was used again, the account at work first.\nAcknowledge each finding once it is handled.",
+      "Change the password there, and wherever it was used again, the account at work first.\n" +
+        "Acknowledge each finding once it is handled.",
       `Acme · Breach data: ${links}`,
     ]);
     expect(buttonsIn(message)).toEqual([["See the findings of this address", findingsUrl]]);

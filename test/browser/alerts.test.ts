@@ -62,7 +62,8 @@ test("the keyboard adds a webhook, disables and enables it, and deletes it", asy
   await next("14 characters");
   // The form is submitted before the frame that shows the last character, as by a quick Enter.
   await page.evaluate(
-    "{ const it = document.activeElement; it.addEventListener('input', () => it.form.requestSubmit(), { once: true }); }",
+    "{ const it = document.activeElement; it.addEventListener('input', () => " +
+      "it.form.requestSubmit(), { once: true }); }",
   );
   await page.keyboard.press("x");
   const tooShort = dialog.getByRole("alert").getByText("Secret must have at least 16 characters.");

@@ -42,8 +42,9 @@ export const problems = async (page: Page, tags?: readonly string[]): Promise<st
     for (const [colorScheme, runOnly] of schemes) {
       await page.emulateMedia({ colorScheme });
       const violations = await page.evaluate<string[]>(
-        `axe.run(document, ${JSON.stringify({ runOnly })}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-           nodes.map(({ target, failureSummary }) => [id, target.join(" "), failureSummary].join(": "))))`,
+        `axe.run(document, ${JSON.stringify({ runOnly })}).then(({ violations }) =>
+           violations.flatMap(({ id, nodes }) =>
+             nodes.map(({ target, failureSummary }) => [id, target.join(" "), failureSummary].join(": "))))`,
       );
       found.push(...violations.map((each) => `${width} px, ${colorScheme}: ${each}`));
     }

@@ -37,7 +37,9 @@ describe("an extension", () => {
             each.style.setProperty("--marked", "1");
           }
       };
-      addEventListener("DOMContentLoaded", () => new MutationObserver(mark).observe(document.body, { childList: true, subtree: true }));`);
+      addEventListener("DOMContentLoaded", () =>
+        new MutationObserver(mark).observe(document.body, { childList: true, subtree: true }),
+      );`);
     await page.goto(urlOf("/emails"));
     await isLoaded(page);
     for (const name of ["ada", "grace"]) {

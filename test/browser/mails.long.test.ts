@@ -175,7 +175,8 @@ describe("what people get", () => {
     const { api } = organization;
     const [forum = "", shop = "", leads = ""] = named.map(([title]) => title);
     await step(
-      `The first scan of ${(watched + 1).toLocaleString("en-US")} addresses finds ${found.toLocaleString("en-US")} people in three breaches`,
+      `The first scan of ${(watched + 1).toLocaleString("en-US")} addresses finds ` +
+        `${found.toLocaleString("en-US")} people in three breaches`,
       scanFor(
         inFirst(found, (index) => [forum, ...(index % 2 ? [shop] : []), ...(index % 3 ? [leads] : [])]),
       ),
@@ -322,7 +323,9 @@ const asTable = (subjects: readonly string[]): string => {
 const asRead = (posts: readonly SlackMessage[]): string => {
   const shown = byStep(posts.map(linesOf)).flatMap(repeated);
   const texts = shown.map(({ text, times }) => (times === 1 ? text : `${text}\n${timesOf(times).trim()}`));
-  const summary = `<summary>What the Slack channel shows of it, in order, each with the last line "${lastLine}"</summary>`;
+  const summary =
+    "<summary>What the Slack channel shows of it, in order, each with the last line " +
+    `"${lastLine}"</summary>`;
   return `<details>${summary}\n\n\`\`\`text\n${texts.join("\n\n")}\n\`\`\`\n\n</details>`;
 };
 

@@ -54,7 +54,8 @@ test("a page opened directly asks the service twice at most; a row is one line o
       }
       // Buttons are whole, and in sight without scrolling.
       const cut = await page.evaluate<string[]>(
-        `[...document.querySelectorAll("td.actions, .table-box")].flatMap((each) => each.scrollWidth > each.clientWidth ? [each.innerText] : [])`,
+        `[...document.querySelectorAll("td.actions, .table-box")].flatMap((each) => ` +
+          "each.scrollWidth > each.clientWidth ? [each.innerText] : [])",
       );
       expect(cut, `${place} ${width}`).toEqual([]);
     }

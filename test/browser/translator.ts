@@ -20,6 +20,7 @@ export const translator = `
   addEventListener("DOMContentLoaded", () => {
     translateAll(document.body);
     new MutationObserver((changes) => {
-      for (const { target, addedNodes } of changes) for (const node of [target, ...addedNodes]) if (node.isConnected) translateAll(node);
+      const nodes = changes.flatMap(({ target, addedNodes }) => [target, ...addedNodes]);
+      for (const node of nodes) if (node.isConnected) translateAll(node);
     }).observe(document.body, { childList: true, subtree: true, characterData: true });
   });`;

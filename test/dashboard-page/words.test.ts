@@ -24,7 +24,8 @@ test.each([
   ],
   [
     { checked: 7, failed: 1, stale: 2, skipped: 1 },
-    "7 of 11 checked, 4 could not be: 1 failed and will be checked again by the next scan; 2 were not reached and keep an earlier result; 1 is on unverified domains.",
+    "7 of 11 checked, 4 could not be: 1 failed and will be checked again by the next scan; 2 " +
+      "were not reached and keep an earlier result; 1 is on unverified domains.",
   ],
 ])("the coverage %j in words", (coverage, words) => {
   expect(coverageInWords(coverage)).toBe(words);

@@ -198,7 +198,8 @@ export class Deployment {
 
   /** Invokes a function as EventBridge Scheduler does, which does not wait for it. */
   async invokeAsSchedule(name: string): Promise<void> {
-    const url = `${this.#ministack.variables.AWS_ENDPOINT_URL}/2015-03-31/functions/${this.stackName}-${name}/invocations`;
+    const { AWS_ENDPOINT_URL } = this.#ministack.variables;
+    const url = `${AWS_ENDPOINT_URL}/2015-03-31/functions/${this.stackName}-${name}/invocations`;
     const credential = "Credential=test/20260101/us-east-1/lambda/aws4_request";
     const reply = await fetch(url, {
       method: "POST",

@@ -95,7 +95,8 @@ describe("a Slack message in other chats", () => {
       unknown(message, "text username icon_url channel props attachments type icon_emoji priority"),
     ).toEqual(["blocks", "unfurl_links", "unfurl_media"]);
     const shown =
-      "fallback pretext author_name author_link author_icon title title_link text fields image_url thumb_url footer footer_icon ts actions";
+      "fallback pretext author_name author_link author_icon title title_link text fields " +
+      "image_url thumb_url footer footer_icon ts actions";
     for (const attachment of message.attachments)
       expect(unknown(attachment, shown)).toEqual(Object.keys(attachment));
     expect(message.text).toBe("High: ＠channel Adobe, passwords of 1 person at Acme");
@@ -104,7 +105,10 @@ describe("a Slack message in other chats", () => {
   test("Google Chat refuses it for fields that its messages have not", () => {
     // developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages
     const fields =
-      "name sender createTime lastUpdateTime deleteTime text formattedText cards cardsV2 annotations thread space fallbackText actionResponse argumentText slashCommand attachment matchedUrl threadReply silent clientAssignedMessageId emojiReactionSummaries privateMessageViewer deletionMetadata quotedMessageMetadata attachedGifs accessoryWidgets";
+      "name sender createTime lastUpdateTime deleteTime text formattedText cards cardsV2 " +
+      "annotations thread space fallbackText actionResponse argumentText slashCommand attachment " +
+      "matchedUrl threadReply silent clientAssignedMessageId emojiReactionSummaries " +
+      "privateMessageViewer deletionMetadata quotedMessageMetadata attachedGifs accessoryWidgets";
     expect(unknown(message, fields)).toEqual(["blocks", "attachments", "unfurl_links", "unfurl_media"]);
   });
 
@@ -116,7 +120,8 @@ describe("a Slack message in other chats", () => {
       "unfurl_media",
     ]);
     const shown =
-      "title title_link text color ts pretext footer footer_icon author_name author_link author_icon image_url thumb_url fields";
+      "title title_link text color ts pretext footer footer_icon author_name author_link " +
+      "author_icon image_url thumb_url fields";
     for (const attachment of message.attachments) {
       expect(unknown(attachment, shown)).toEqual(["blocks"]);
       expect(attachment.color).toMatch(/^#(([0-9a-fA-F]{2}){3}|([0-9a-fA-F]){3})$/);

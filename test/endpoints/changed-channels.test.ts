@@ -49,7 +49,8 @@ test("the entry of a change names the channel and what changed, never a value", 
   await expectEntry({ isEnabled: false }, `${webhook}: channel turned off`);
   await expectEntry(
     { isEnabled: true, notifyOnNewBreach: false, notifyOnScanComplete: true, notifyOnScanError: false },
-    `${webhook}: alerts of new breaches turned off, alerts of completed scans turned on, alerts of scan errors turned off, channel turned on`,
+    `${webhook}: alerts of new breaches turned off, alerts of completed scans turned on, alerts ` +
+      "of scan errors turned off, channel turned on",
   );
   const config = { recipients: ["mallory@evil.example"] };
   await expectEntry({ channel: "email", config }, `${email}: kind changed, destination changed`);
@@ -106,7 +107,8 @@ test.each<[how: string, turnOff: (api: Organization["api"], path: string) => Pro
   expect(await listDeliveries(organization, listener)).toEqual([]);
   expect((await turnOff(api, `/alert-configs/${last}`)).status).toBe(200);
   expect(await told(inbox, 1)).toEqual([
-    `No channel gets alerts of new breaches any more: the webhook alert channel ${last} was the last one. The activity log says who did it.`,
+    `No channel gets alerts of new breaches any more: the webhook alert channel ${last} was the ` +
+      "last one. The activity log says who did it.",
   ]);
 });
 

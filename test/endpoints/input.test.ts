@@ -102,7 +102,9 @@ describe("a body", () => {
     const { api, domainId } = await createOrganization();
     const inherited = `{"__proto__": {"email": "ada@demo.example", "domainId": ${domainId}}}`;
     await expectInvalid(addEmail, { raw: inherited }, /^email/);
-    const beside = `{"email": "ada@demo.example", "domainId": ${domainId}, "__proto__": {"ownerName": "x"}, "constructor": {"prototype": {"teamId": 1}}}`;
+    const beside =
+      `{"email": "ada@demo.example", "domainId": ${domainId}, "__proto__": {"ownerName": "x"}, ` +
+      `"constructor": {"prototype": {"teamId": 1}}}`;
     expect((await api.request("POST", "/emails", { raw: beside })).status).toBe(201);
     expect((await api.get("/emails")).body.emails).toMatchObject([{ ownerName: null, team: null }]);
   });

@@ -68,7 +68,9 @@ describe("200", () => {
     const full = await api.list("/breaches?include=details");
     const [{ breach: known, ...finding }] = plain;
     expect(`${Object.keys(finding)} of ${Object.keys(known)}`).toBe(
-      "id,email,emailId,firstDetectedAt,lastSeenAt,firstDetectedScanId,acknowledged,acknowledgedAt,acknowledgedBy,acknowledgedByApiKey,acknowledgeReason,resolution of id,name,title,domain,breachDate,dataClasses,pwnCount,description",
+      "id,email,emailId,firstDetectedAt,lastSeenAt,firstDetectedScanId,acknowledged,acknowledgedAt," +
+        "acknowledgedBy,acknowledgedByApiKey,acknowledgeReason,resolution of " +
+        "id,name,title,domain,breachDate,dataClasses,pwnCount,description",
     );
     expect(full).toMatchObject(
       plain.map(({ breach, ...rest }) => ({

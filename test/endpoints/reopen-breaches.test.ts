@@ -50,7 +50,9 @@ describe("202", () => {
     expect(activity.map(({ action, summary }) => ({ action, summary }))).toEqual([
       {
         action: "findings.reopened",
-        summary: `Reopened ${findingCount} breach findings (domain ${organization.domain}, severity critical, high, medium, or low): Too early`,
+        summary:
+          `Reopened ${findingCount} breach findings (domain ${organization.domain}, severity ` +
+          "critical, high, medium, or low): Too early",
       },
       {
         action: "findings.acknowledged",

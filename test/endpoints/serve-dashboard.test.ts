@@ -31,7 +31,9 @@ const [, styles = ""] = /<link rel="stylesheet" href="([^"]+)"/.exec(html) ?? []
 const expectSecurityHeaders = ({ headers }: Answer): void => {
   expect(headers).toMatchObject({
     "content-security-policy":
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+      "connect-src 'self'; font-src 'self'; manifest-src 'self'; form-action 'self'; base-uri " +
+      "'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
     "cross-origin-opener-policy": "same-origin",

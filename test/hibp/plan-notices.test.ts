@@ -71,6 +71,8 @@ test("an organization gets what is about the plan and its own verified domains",
     "lost-ours.example-too_large",
   ]);
   expect(ours.at(-1)?.text).toBe(
-    "Have I Been Pwned does not search ours.example any more: too large for the plan, or more domains than the plan has. Its addresses are looked up one by one, without sensitive breaches.",
+    "Have I Been Pwned does not search ours.example any more: too large for the plan, or more " +
+      "domains than the plan has. Its addresses are looked up one by one, without sensitive " +
+      "breaches.",
   );
 });

@@ -672,7 +672,9 @@ describe("options", () => {
       "https://login.partner.microsoftonline.cn/common/v2.0",
     ].map((oidcIssuer): [Record<string, unknown>, string] => [
       { oidcIssuer, oidcClientId: "a" },
-      `without /.well-known/…, such as https://acme.okta.com. Entra's is https://login.microsoftonline.com/TENANT_ID/v2.0, with the id of one tenant instead of common, not "${oidcIssuer}"`,
+      "without /.well-known/…, such as https://acme.okta.com. Entra's is " +
+        "https://login.microsoftonline.com/TENANT_ID/v2.0, with the id of one tenant instead of " +
+        `common, not "${oidcIssuer}"`,
     ]),
     ...["hd", "hd=", "=acme.com", "a b=c", "hd=acme.com ", "hd=a\nb"].map(
       (oidcRequire): [Record<string, unknown>, string] => [
@@ -711,7 +713,10 @@ describe("options", () => {
     (value) => {
       const reading = () => readOptions((name) => (name === "trustedProxySecretSha256" ? value : undefined));
       expect(reading).toThrow(
-        /^trustedProxySecretSha256 must be 64 hexadecimal digits in lower case, of a secret that is not empty, or several such joined by commas$/,
+        new RegExp(
+          "^trustedProxySecretSha256 must be 64 hexadecimal digits in lower case, of a secret" +
+            " that is not empty, or several such joined by commas$",
+        ),
       );
     },
   );

@@ -18,6 +18,7 @@ const maximumTitleLength = 80;
 const title =
   /\(\s*(["'`])((?:(?!\1)[^\\\n]|\\.)*)\1,\s*(?:\{[^{}]*\},\s*)?(?:async\s+)?(?:\([^()]*\)|\w+)\s*=>/g;
 
+const maximumLine = 120;
 const maximumWords = 20;
 
 /** These are not rewritten yet. */
@@ -52,7 +53,9 @@ const sentencesOf = (comment: string): string[] =>
     .flatMap((paragraph) => paragraph.split(/(?<=[.!?;:])\s+/))
     .map((sentence) => sentence.trim().replaceAll(/\s+/g, " "));
 
-const sources = files.filter((path) => /\.tsx?$/.test(path));
+const isOpen = (path: string): boolean => open.some((folder) => path.startsWith(folder));
+
+const sources = files.filter((path) => /\.tsx?$/.test(path) && !isOpen(path));
 
 /**
  * The project was built to requirements outside of this repository. What they say stands in the code and in
@@ -70,12 +73,21 @@ describe("words", () => {
     expect(titles.filter(({ words }) => words.length > maximumTitleLength)).toEqual([]);
   });
 
+  test("lines of code, comments and styles have at most 120 characters", () => {
+    const styles = globSync("dashboard/**/*.css", { cwd: project });
+    const lines = [...sources, ...styles].flatMap((path) =>
+      read(path)
+        .split("\n")
+        .map((line, index) => ({ length: line.length, at: `${path}:${index + 1}` })),
+    );
+    expect(lines.length).toBeGreaterThan(50_000);
+    expect(lines.filter(({ length }) => length > maximumLine)).toEqual([]);
+  });
+
   test("sentences of comments have at most 20 words, without “of which” and “what is”", () => {
-    const sentences: Text[] = sources
-      .filter((path) => !open.some((folder) => path.startsWith(folder)))
-      .flatMap((path) =>
-        commentsOf(read(path)).flatMap((comment) => sentencesOf(comment).map((words) => ({ path, words }))),
-      );
+    const sentences: Text[] = sources.flatMap((path) =>
+      commentsOf(read(path)).flatMap((comment) => sentencesOf(comment).map((words) => ({ path, words }))),
+    );
     expect(sentences.length).toBeGreaterThan(5_000);
     expect(
       sentences.filter(

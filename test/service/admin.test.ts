@@ -90,9 +90,12 @@ describe("a service that cannot be reached says why in one sentence", () => {
 
   const credentials = { AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" };
   const described = (outputs: string) =>
-    `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member><StackName>shop</StackName><Outputs>${outputs}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+    `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">` +
+    "<DescribeStacksResult><Stacks><member><StackName>shop</StackName>" +
+    `<Outputs>${outputs}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
   const refused = (code: string, message: string) =>
-    `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+    `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">` +
+    `<Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
   const reach = (stack: string, variables: Record<string, string>) => {
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     return connect({ port: undefined, stack });
@@ -252,7 +255,8 @@ test("an organization is deleted only if its name is given", async () => {
   const others: Record<string, string>[] = [{}, { name: "" }, { name: "precious" }];
   for (const name of others) {
     await expect(admin("org delete", { org, ...name })).rejects.toThrow(
-      `--name must be the name of organization ${org}, as "org show --org ${org}" prints it: all of it is deleted for good.`,
+      `--name must be the name of organization ${org}, as "org show --org ${org}" prints it: all ` +
+        "of it is deleted for good.",
     );
   }
   expect(await admin("org show", { org })).toMatchObject({ name: "Precious" });

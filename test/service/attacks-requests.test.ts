@@ -83,7 +83,8 @@ test("a file with two names counts as the type that it has", async () => {
     expectRefusal(await preview(organization.api, content, name), 400, /^file: |well-formed/);
   }
   const part = (disposition: string) =>
-    `--${boundary}\r\nContent-Disposition: form-data; name="file"; ${disposition}\r\n\r\n${content}\r\n--${boundary}--\r\n`;
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; ${disposition}\r\n\r\n` +
+    `${content}\r\n--${boundary}--\r\n`;
   for (const disposition of [
     "filename=people.exe; x=.csv",
     "filename*=utf-8''people%2Eexe",

@@ -43,7 +43,8 @@ describe("admin email import", () => {
     const { id: org, domain } = await createOrganization();
     const file = await writeAddresses(`\nemail,name\nx@${domain},X\n`);
     await expect(admin("email import", { org, file })).rejects.toThrow(
-      "No line of the file is an address of the organization's domains, such as line 2: give one address a line and nothing else.",
+      "No line of the file is an address of the organization's domains, such as line 2: give one " +
+        "address a line and nothing else.",
     );
     await expect(admin("email import", { org, file: await writeAddresses("\n \n") })).rejects.toThrow(
       "The file is empty: give one address a line.",

@@ -170,7 +170,9 @@ test("org export writes all members of all lists, and no secret, into an owner's
   // The end of the last line does not fit.
   const blocks = Math.floor((text.length - 1) / 512);
   const { port } = new URL(service.apiUrl);
-  const command = `ulimit -f ${blocks}; exec node bin/admin.ts org export --org ${org} --file ${file}.cut --port ${port}`;
+  const command =
+    `ulimit -f ${blocks}; exec node bin/admin.ts org export --org ${org} --file ${file}.cut --port ` +
+    `${port}`;
   const { status, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("EFBIG") });
 });

@@ -43,7 +43,8 @@ import { readFileSync } from "node:fs";
 for (let at = 2; at < process.argv.length; at += 6) {
   const [file, header, id, timestamp, signature, secret] = process.argv.slice(at, at + 6) as string[];
   const body = readFileSync(file ?? "");
-  console.log(isGenuine(body, header!, secret!), isGenuineStandard(body, { id, timestamp, signature } as never, secret!));
+  const headers = { id, timestamp, signature } as never;
+  console.log(isGenuine(body, header!, secret!), isGenuineStandard(body, headers, secret!));
 }`,
     }),
     run: [process.execPath, "--experimental-strip-types", "--no-warnings", "check.ts"],
@@ -123,7 +124,8 @@ class Check {
       string[] a = all.Skip(at).Take(6).ToArray();
       byte[] body = System.IO.File.ReadAllBytes(a[0]);
       bool one = WebhookSignatures.IsGenuine(body, a[1], a[5]);
-      Console.WriteLine($"{one} {WebhookSignatures.IsGenuineStandard(body, a[2], a[3], a[4], a[5])}".ToLowerInvariant());
+      bool two = WebhookSignatures.IsGenuineStandard(body, a[2], a[3], a[4], a[5]);
+      Console.WriteLine($"{one} {two}".ToLowerInvariant());
     }
   }
 }`,

@@ -19,7 +19,9 @@ const cdkJson = join(import.meta.dirname, "../../cdk.json");
 const directory = mkdtempSync(join(tmpdir(), "setup-"));
 const answers = ["--organization", "Acme", "--user", "ada@acme.com", "--yes"];
 const identity =
-  "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::111122223333:user/ada</Arn><UserId>A</UserId><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>";
+  "<GetCallerIdentityResponse><GetCallerIdentityResult>" +
+  "<Arn>arn:aws:iam::111122223333:user/ada</Arn><UserId>A</UserId><Account>111122223333</Account>" +
+  "</GetCallerIdentityResult></GetCallerIdentityResponse>";
 
 /** Lambda's quota of concurrent executions, in regions where the credentials may ask for it. */
 const executions: Record<string, number> = { "eu-north-1": 10, "eu-south-1": 1_000 };

@@ -40,7 +40,8 @@ export const channelCommands: Commands = {
         `${count} organizations: the urls and secrets of ${unopened.length} channels do not open.`,
         ...unopened.map(
           ({ organizationId, channelId }) =>
-            `Channel ${channelId} of organization ${organizationId} does not open: restore its key, or enter its url and secret again.`,
+            `Channel ${channelId} of organization ${organizationId} does not open: restore its ` +
+            "key, or enter its url and secret again.",
         ),
         "",
       ].join("\n"),

@@ -26,7 +26,8 @@ const statusFlag = z.enum(deliveryStatus.options.map(flagOf));
 export const deliveryCommands: Commands = {
   "delivery retry": {
     about:
-      "Sends a delivery again at once, whatever became of it; with --channel all that were given up of a channel, within about two minutes.",
+      "Sends a delivery again at once, whatever became of it; with --channel all that were given " +
+      "up of a channel, within about two minutes.",
     flags: { org: "required ID", delivery: "optional ID", channel: "optional ID|owners" },
     isAct: true,
     run: async (flags) => {
@@ -45,7 +46,8 @@ export const deliveryCommands: Commands = {
   },
   "delivery list": {
     about:
-      "Lists the deliveries of a channel, or those to owners of addresses, newest first, 100 unless --limit says otherwise (1000 at most).",
+      "Lists the deliveries of a channel, or those to owners of addresses, newest first, 100 " +
+      "unless --limit says otherwise (1000 at most).",
     flags: {
       org: "required ID",
       channel: "required ID|owners",

@@ -30,7 +30,9 @@ const act = (stack: Stack, command: string, flags: Flags): Promise<any> | undefi
 export const deploymentCommands: Commands = {
   "deployment test": {
     about:
-      "Tests a deployment with an organization of its own, which it deletes again, in about ten minutes; exits 1 when a check fails. --webhook receives alerts; --api is the base of the API if clients do not use that of the output ApiUrl.",
+      "Tests a deployment with an organization of its own, which it deletes again, in about ten " +
+      "minutes; exits 1 when a check fails. --webhook receives alerts; --api is the base of the " +
+      "API if clients do not use that of the output ApiUrl.",
     flags: { webhook: "optional URL", api: "optional URL" },
     privateFlags: ["webhook"],
     isAct: true,
@@ -56,7 +58,8 @@ export const deploymentCommands: Commands = {
       } finally {
         await act(stack, "org delete", { org: String(id), name })?.catch((error: Error) => {
           throw new CommandError(
-            `The organization of this test could not be deleted (${error.message}): run org delete --org ${id} --name "${name}".`,
+            `The organization of this test could not be deleted (${error.message}): run org ` +
+              `delete --org ${id} --name "${name}".`,
           );
         });
       }

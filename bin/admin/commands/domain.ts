@@ -53,7 +53,8 @@ const expectNotVerifiedElsewhere = async (
 export const domainCommands: Commands = {
   "domain add": {
     about:
-      "Adds a domain; addresses of it can be monitored once it is verified. Public suffixes and providers of mailboxes need --force, and with --verified names of another organization.",
+      "Adds a domain; addresses of it can be monitored once it is verified. Public suffixes and " +
+      "providers of mailboxes need --force, and with --verified names of another organization.",
     flags: { org: "required ID", name: "required NAME", verified: "switch", force: "switch" },
     isAct: true,
     run: async (flags, stack) => {

@@ -42,7 +42,8 @@ const importEmails = async (org: number, text: string) => {
     throw new CommandError(
       invalid.length === 0
         ? "The file is empty: give one address a line."
-        : `No line of the file is an address of the organization's domains, such as line ${invalidLines[0]}: give one address a line and nothing else.`,
+        : "No line of the file is an address of the organization's domains, such as line " +
+            `${invalidLines[0]}: give one address a line and nothing else.`,
     );
   }
   const { imported, disabled } = await importAll(
@@ -78,7 +79,8 @@ const readAddresses = async (
     }
     if (!domain.verified) {
       throw new CommandError(
-        `The domain ${domain.name} is not verified: "domain verify --org ${org} --domain ${domain.id}" says that it is.`,
+        `The domain ${domain.name} is not verified: "domain verify --org ${org} --domain ` +
+          `${domain.id}" says that it is.`,
       );
     }
     rows.set(email, domain.id);

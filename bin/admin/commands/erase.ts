@@ -8,7 +8,8 @@ import { showProgress } from "../progress.ts";
 export const eraseCommand: Commands = {
   erase: {
     about:
-      "Erases an e-mail address from every row of every organization, and says what was where; --dry-run only says it. It reads the whole table.",
+      "Erases an e-mail address from every row of every organization, and says what was where; " +
+      "--dry-run only says it. It reads the whole table.",
     flags: { email: "required ADDRESS", "dry-run": "switch" },
     isAct: (flags) => flags["dry-run"] === undefined,
     privateFlags: ["email"],

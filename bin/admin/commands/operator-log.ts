@@ -6,7 +6,8 @@ import { pick, printPage } from "../print.ts";
 export const operatorLogCommands: Commands = {
   "operator-log list": {
     about:
-      "Lists what operators did with this command line, newest first, 100 unless --limit says otherwise (1000 at most).",
+      "Lists what operators did with this command line, newest first, 100 unless --limit says " +
+      "otherwise (1000 at most).",
     flags: { org: "optional ID", before: "optional 2030-01-31T00:00:00Z", limit: "optional N" },
     run: async (flags) => {
       const { limit } = parsePage(flags);

@@ -39,7 +39,8 @@ const defaultSessionHours = { any: longestHours, provider: 12 } as const;
 export const orgCommands: Commands = {
   "org create": {
     about:
-      "Creates an organization, paid, billed monthly and scanned daily unless the flags say otherwise; a trial ends after 14 days and has 25 seats.",
+      "Creates an organization, paid, billed monthly and scanned daily unless the flags say " +
+      "otherwise; a trial ends after 14 days and has 25 seats.",
     flags: {
       name: "required NAME",
       billing: `optional ${oneOf(billingStatus)}`,
@@ -70,7 +71,9 @@ export const orgCommands: Commands = {
         await organizations.set(id, { firstScanAt: await schedule(id, scanEvery, stack.outputs) });
       } catch (error) {
         throw new CommandError(
-          `Organization ${organization.id} was created, but its scans could not be scheduled (${(error as Error).name}): run scan schedule --org ${organization.id} --every ${organization.scanEvery}.`,
+          `Organization ${organization.id} was created, but its scans could not be scheduled ` +
+            `(${(error as Error).name}): run scan schedule --org ${organization.id} --every ` +
+            `${organization.scanEvery}.`,
         );
       }
       return shown(organization);
@@ -88,7 +91,8 @@ export const orgCommands: Commands = {
   },
   "org export": {
     about:
-      "Writes all that is of an organization into a new file, one JSON object a line, without keys, hashes, webhook secrets and urls.",
+      "Writes all that is of an organization into a new file, one JSON object a line, without " +
+      "keys, hashes, webhook secrets and urls.",
     flags: { org: "required ID", file: "required FILE" },
     isAct: true,
     run: async (flags) => {
@@ -108,7 +112,8 @@ export const orgCommands: Commands = {
       if (organization === undefined) throw noOrganization(org);
       if (flags.name !== organization.name) {
         throw new CommandError(
-          `--name must be the name of organization ${org}, as "org show --org ${org}" prints it: all of it is deleted for good.`,
+          `--name must be the name of organization ${org}, as "org show --org ${org}" prints it: ` +
+            "all of it is deleted for good.",
         );
       }
       if ((await deletion.begin(org)) === "unknown") throw noOrganization(org);
@@ -134,7 +139,9 @@ export const orgCommands: Commands = {
     },
   },
   "org mail-budget": {
-    about: `Sets how many copies of alerts go out by e-mail in an hour and in a day; ${defaultMailBudget.hour} and ${defaultMailBudget.day} unless set.`,
+    about:
+      "Sets how many copies of alerts go out by e-mail in an hour and in a day; " +
+      `${defaultMailBudget.hour} and ${defaultMailBudget.day} unless set.`,
     flags: { org: "required ID", hour: "required N", day: "required N" },
     isAct: true,
     run: async (flags) => {
@@ -146,7 +153,9 @@ export const orgCommands: Commands = {
   },
   "org sign-in": {
     about:
-      "Sets how people sign in: by any way, or by the identity provider alone, beside links that the operator makes; and how many hours sessions last at most: 12 with the provider, 720 without, unless given.",
+      "Sets how people sign in: by any way, or by the identity provider alone, beside links that " +
+      "the operator makes; and how many hours sessions last at most: 12 with the provider, 720 " +
+      "without, unless given.",
     flags: { org: "required ID", by: `required ${oneOf(waysIn)}`, "session-hours": "optional N" },
     isAct: true,
     run: async (flags, stack) => {

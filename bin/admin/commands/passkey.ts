@@ -18,7 +18,8 @@ export const passkeyCommands: Commands = {
   },
   "passkey remove": {
     about:
-      "Removes a passkey of a user, who is told by e-mail within ten minutes. The next sign-in with it is refused; sessions go on.",
+      "Removes a passkey of a user, who is told by e-mail within ten minutes. The next sign-in " +
+      "with it is refused; sessions go on.",
     flags: { org: "required ID", user: "required ID", passkey: "required ID" },
     isAct: true,
     run: async (flags) => {

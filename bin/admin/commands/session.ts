@@ -5,7 +5,8 @@ import { findOrganization, findUser, notFound, parseId } from "../flags.ts";
 export const sessionCommands: Commands = {
   "session create": {
     about:
-      "Creates a session of a user, which ends as those of people do, and prints its cookie, this once. People sign in to the dashboard instead: this is for tests of the API.",
+      "Creates a session of a user, which ends as those of people do, and prints its cookie, " +
+      "this once. People sign in to the dashboard instead: this is for tests of the API.",
     flags: { org: "required ID", user: "required ID" },
     isAct: true,
     run: async (flags, stack) => {

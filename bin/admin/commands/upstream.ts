@@ -50,11 +50,18 @@ export const upstreamCommands: Commands = {
       notices,
       ...subscription
     }: { domains: SubscribedDomain[]; notices: { notice: string }[] } & Record<string, unknown>) =>
-      `${Object.keys(subscription).length === 0 ? "Have I Been Pwned has not answered yet.\n" : print(subscription)}${print({ domains })}${notices.length === 0 ? "" : print({ notices })}`,
+      [
+        Object.keys(subscription).length === 0
+          ? "Have I Been Pwned has not answered yet.\n"
+          : print(subscription),
+        print({ domains }),
+        notices.length === 0 ? "" : print({ notices }),
+      ].join(""),
   },
   "upstream test": {
     about:
-      "Asks each endpoint of Have I Been Pwned that the plan has, about test accounts and one of its domains; exits 1 when one does not answer.",
+      "Asks each endpoint of Have I Been Pwned that the plan has, about test accounts and one of " +
+      "its domains; exits 1 when one does not answer.",
     flags: {},
     run: async (_, stack) => {
       useKeyOf(stack);

@@ -68,7 +68,9 @@ export const userCommands: Commands = {
   },
   "user forget-identity": {
     about:
-      "Lets the next account at the identity provider that has a user's address sign in as the user. Without --user it is about all users of the organization, for another provider, or another client at Entra.",
+      "Lets the next account at the identity provider that has a user's address sign in as the " +
+      "user. Without --user it is about all users of the organization, for another provider, or " +
+      "another client at Entra.",
     flags: { org: "required ID", user: "optional ID" },
     isAct: true,
     run: async (flags) => {
@@ -81,7 +83,8 @@ export const userCommands: Commands = {
   },
   "user remove": {
     about:
-      "Removes a user and ends the user's sessions and passkeys; --revoke-keys also revokes the API keys that the user has made. The last admin stays unless --force is given.",
+      "Removes a user and ends the user's sessions and passkeys; --revoke-keys also revokes the " +
+      "API keys that the user has made. The last admin stays unless --force is given.",
     flags: { org: "required ID", user: "required ID", "revoke-keys": "switch", force: "switch" },
     isAct: true,
     run: async (flags) => {

@@ -96,7 +96,8 @@ export function Deliveries({ id }: { id: string }) {
         empty={
           <Empty title={status === undefined ? "Nothing was sent yet." : "No delivery is in this state."}>
             {isToOwners
-              ? "Owners are told when somebody presses Tell the owner, or by an e-mail channel that also writes to each breached address."
+              ? "Owners are told when somebody presses Tell the owner, or by an e-mail channel " +
+                "that also writes to each breached address."
               : "Scans send alerts when they find something. Send a test to see one now."}
           </Empty>
         }

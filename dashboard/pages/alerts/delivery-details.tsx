@@ -58,7 +58,8 @@ export function DeliveryDetails({ channelId, delivery, onClose }: Properties) {
         <p>
           {value.lastAttemptAt === null
             ? "Nothing was sent yet."
-            : "What was sent can no longer be shown: the addresses or findings it was about are removed, disabled or left out now."}
+            : "What was sent can no longer be shown: the addresses or findings it was about are " +
+              "removed, disabled or left out now."}
         </p>
       )}
     </Dialog>

@@ -34,7 +34,8 @@ export function SecretField({ hasSecret }: { hasSecret: boolean }) {
         hint={
           hasSecret
             ? "There is one, which cannot be shown. Leave this empty to keep it. A new one has at least 16 characters."
-            : "At least 16 characters. Copy it to the receiver now: it cannot be shown later. Without a secret, deliveries are not signed."
+            : "At least 16 characters. Copy it to the receiver now: it cannot be shown later. " +
+              "Without a secret, deliveries are not signed."
         }
       />
       {hasSecret && (

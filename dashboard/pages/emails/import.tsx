@@ -22,7 +22,10 @@ export function ImportDialog(ends: Ends) {
         name="file"
         type="file"
         accept=".csv,.tsv,.txt"
-        hint="CSV, TSV or text, at most 5,000 addresses. Columns of owners' names and teams are imported too, and missing teams are created."
+        hint={
+          "CSV, TSV or text, at most 5,000 addresses. Columns of owners' names and teams are imported " +
+          "too, and missing teams are created."
+        }
         disabled={action.isBusy}
         onChange={(event) => state.choose(event.currentTarget.files?.[0])}
       />

@@ -43,7 +43,9 @@ export async function preview(
   const texts = partsOf(text, mostRows);
   if (texts.length > mostParts) {
     throw new Failure(
-      `The file is too large: it has more than ${number(mostParts * mostRows)} addresses, or too much beside them. Split it, or ask the operator to import it with the command "email import".`,
+      `The file is too large: it has more than ${number(mostParts * mostRows)} addresses, or too ` +
+        `much beside them. Split it, or ask the operator to import it with the command "email ` +
+        `import".`,
       { status: 400 },
     );
   }

@@ -96,7 +96,10 @@ function AcknowledgeDialog({ selection, isReopening, ...ends }: Properties) {
         maxLength={1000}
         required={needsReason}
         missing="More than 100 findings at once need a reason."
-        hint={`${needsReason ? "More than 100 at once need one." : "Optional."} Others in your organization can read it.`}
+        hint={
+          `${needsReason ? "More than 100 at once need one." : "Optional."} Others in your ` +
+          "organization can read it."
+        }
       />
       {progress !== undefined && (
         <>

@@ -17,4 +17,6 @@ export const readAttempts = (event: Headers): string[] =>
 
 /** The Set-Cookie header that keeps the first of the secrets; without any the browser forgets the cookie. */
 export const attemptCookie = (secrets: readonly string[]): string =>
-  `${name()}=${secrets.slice(0, maximumAttempts).join(".")}; Max-Age=${secrets.length > 0 ? attemptSeconds : 0}; Path=/; HttpOnly; SameSite=Strict${isPlainHttp() ? "" : "; Secure"}`;
+  `${name()}=${secrets.slice(0, maximumAttempts).join(".")}; ` +
+  `Max-Age=${secrets.length > 0 ? attemptSeconds : 0}; Path=/; HttpOnly; ` +
+  `SameSite=Strict${isPlainHttp() ? "" : "; Secure"}`;

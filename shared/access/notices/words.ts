@@ -12,7 +12,9 @@ export const noticeMessage = (dashboard: string, organizationName: string, notic
     case "api_key":
       return render({
         subject: `A new API key: ${organizationName} on ${senderName}`,
-        lead: `${notice.by} created the API key "${notice.label}" of ${organizationName}. Whoever has it can use the whole API, without signing in.`,
+        lead:
+          `${notice.by} created the API key "${notice.label}" of ${organizationName}. Whoever has ` +
+          "it can use the whole API, without signing in.",
         label: "API keys",
         url: `${dashboard}/settings/api-keys`,
         notes: [nothingToDo, "If not, revoke the key on that page, and remove whoever made it."],
@@ -22,7 +24,9 @@ export const noticeMessage = (dashboard: string, organizationName: string, notic
         ...(notice.change === "added"
           ? {
               subject: `A new admin: ${organizationName} on ${senderName}`,
-              lead: `${notice.by} made ${notice.email} an admin of ${organizationName}. Admins manage its members, API keys and domains.`,
+              lead:
+                `${notice.by} made ${notice.email} an admin of ${organizationName}. Admins manage ` +
+                "its members, API keys and domains.",
             }
           : {
               subject: `An admin less: ${organizationName} on ${senderName}`,
@@ -57,13 +61,17 @@ const passkeyMessage = (
     subject: `A passkey was ${change}: ${organizationName} on ${senderName}`,
     lead:
       change === "added"
-        ? `A passkey was added to your account at ${organizationName} ${added}. Whoever has it can sign in as you, without a link.`
-        : `The passkey that was added to your account at ${organizationName} ${added} was removed. Nobody can sign in with it any more.`,
+        ? `A passkey was added to your account at ${organizationName} ${added}. Whoever has it can ` +
+          "sign in as you, without a link."
+        : `The passkey that was added to your account at ${organizationName} ${added} was removed. ` +
+          "Nobody can sign in with it any more.",
     label: "Your passkeys and sessions",
     url,
     notes: [
       `If it was you${change === "removed" ? " or the operator" : ""}, there is nothing to do.`,
-      `If not, somebody else has used your account: ${change === "added" ? "remove the passkey, " : ""}sign out everywhere else on that page, and tell an admin of ${organizationName}.`,
+      "If not, somebody else has used your account: " +
+        `${change === "added" ? "remove the passkey, " : ""}sign out everywhere else on that page, ` +
+        `and tell an admin of ${organizationName}.`,
     ],
   });
 };

@@ -81,7 +81,8 @@ export const member = z
     hasIdentity: z.boolean().check(
       z.meta({
         description:
-          "Whether an account at the identity provider has signed in as the member: no other does until an admin forgets it",
+          "Whether an account at the identity provider has signed in as the member: no other " +
+          "does until an admin forgets it",
       }),
     ),
   })
@@ -96,7 +97,8 @@ export const session = z
     expiresAt: timestamp.check(
       z.meta({
         description:
-          "30 days after it was created, or as many hours as operators have set for the organization; or 7 days after it was last used if that is earlier",
+          "30 days after it was created, or as many hours as operators have set for the " +
+          "organization; or 7 days after it was last used if that is earlier",
       }),
     ),
     isCurrent: z.boolean().check(z.meta({ description: "Whether this request came with it" })),

@@ -27,7 +27,9 @@ export const invitationMessage = (
 ): LinkMessage =>
   render({
     subject: `${invitedBy} invites you to ${quoted(organizationName)} on ${senderName}`,
-    lead: `${invitedBy} invites you to ${quoted(organizationName)}. ${senderName} looks for the organization's e-mail addresses in known data breaches.`,
+    lead:
+      `${invitedBy} invites you to ${quoted(organizationName)}. ${senderName} looks for the ` +
+      "organization's e-mail addresses in known data breaches.",
     label: "Accept invitation",
     url,
     notes: [

@@ -1,4 +1,7 @@
-/** The key that seals the configs of alert channels (seal.ts): 32 random bytes in base64, in an encrypted parameter of Parameter Store. */
+/**
+ * The key that seals the configs of alert channels (seal.ts): 32 random bytes in base64. It is an encrypted
+ * parameter of Parameter Store.
+ */
 import { createHash, randomBytes } from "node:crypto";
 import { SSMProvider } from "@aws-lambda-powertools/parameters/ssm";
 import { ParameterAlreadyExists, ParameterNotFound } from "@aws-sdk/client-ssm";

@@ -21,7 +21,8 @@ const secret = text(maximumSecretLength).check(
   z.refine((value) => signingSecret.test(value), "must be the base64 of at least 16 bytes behind whsec_"),
   z.meta({
     description:
-      "Signs the deliveries; never returned. An empty string means no secret. A PATCH without `secret` keeps the secret. Behind `whsec_` must be the base64 of at least 16 bytes",
+      "Signs the deliveries; never returned. An empty string means no secret. A PATCH without " +
+      "`secret` keeps the secret. Behind `whsec_` must be the base64 of at least 16 bytes",
   }),
 );
 
@@ -46,7 +47,8 @@ const recipient = writtenAddress.check(
   z.refine((address) => publicForm.test(address), "must be an e-mail address of a public domain"),
   z.meta({
     description:
-      "Trimmed, and shown as written, but for an internationalized domain, which is kept in ASCII; compared without case",
+      "Trimmed, and shown as written, but for an internationalized domain, which is kept in " +
+      "ASCII; compared without case",
     examples: ["Security@demo.example"],
   }),
 );
@@ -62,7 +64,8 @@ const notificationFlags = {
   isEnabled: z.boolean().check(
     z.meta({
       description:
-        "A disabled channel gets no new deliveries. Its open deliveries wait, and continue if the channel is enabled within 24 hours of their event",
+        "A disabled channel gets no new deliveries. Its open deliveries wait, and continue if " +
+        "the channel is enabled within 24 hours of their event",
     }),
   ),
   notifyOnNewBreach: z.boolean(),
@@ -113,7 +116,8 @@ export const alertConfigPatch = z
         .check(
           z.meta({
             description:
-              "Merged field by field; a change of `channel` needs the full config of the new kind. A webhook's `urlPreview` sent as `url` keeps the url",
+              "Merged field by field; a change of `channel` needs the full config of the new " +
+              "kind. A webhook's `urlPreview` sent as `url` keeps the url",
             examples: [{ recipients: ["security@demo.example"] }],
           }),
         ),
@@ -158,7 +162,9 @@ export const alertOptions = z
     grouping: z.enum(groupings).check(
       z.meta({
         description:
-          "`scan`: at most two messages about new breaches from one scan; `address`: one for each e-mail; `day`, `week`: gathered until 07:00 UTC, on Mondays. Webhooks: `address` only",
+          "`scan`: at most two messages about new breaches from one scan; `address`: one for " +
+          "each e-mail; `day`, `week`: gathered until 07:00 UTC, on Mondays. Webhooks: `address` " +
+          "only",
       }),
     ),
     sensitive: z.enum(["discreet", "named"]).check(
@@ -170,7 +176,8 @@ export const alertOptions = z
     tellOwners: z.boolean().check(
       z.meta({
         description:
-          "E-mail channels only: the breached address gets a message too, one for each event however many channels have it",
+          "E-mail channels only: the breached address gets a message too, one for each event " +
+          "however many channels have it",
       }),
     ),
   })

@@ -75,4 +75,5 @@ export const shown = (org: number, row: Channel): AlertConfig => {
 
 /** How the activity log and alerts name a channel. */
 export const describe = ({ channel, id, name }: Pick<Channel, "channel" | "id" | "name">): string =>
-  `the ${{ email: "e-mail", slack: "Slack", webhook: "webhook" }[channel]} alert channel ${id}${name ? ` "${name}"` : ""}`;
+  `the ${{ email: "e-mail", slack: "Slack", webhook: "webhook" }[channel]} alert channel ` +
+  `${id}${name ? ` "${name}"` : ""}`;

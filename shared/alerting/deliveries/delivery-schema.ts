@@ -41,7 +41,9 @@ export const listedDelivery = z
     lastResponse: z.nullable(z.object({ status: z.int(), durationMs: count, body: z.string() })).check(
       z.meta({
         description:
-          "What a webhook or Slack answered to the last attempt, null without an answer. `body`: its first 200 printable characters, without parts of the url, values of headers and e-mail addresses",
+          "What a webhook or Slack answered to the last attempt, null without an answer. `body`: " +
+          "its first 200 printable characters, without parts of the url, values of headers and " +
+          "e-mail addresses",
       }),
     ),
   })
@@ -58,7 +60,9 @@ export const deliveryInFull = z
     payload: z.nullable(z.string()).check(
       z.meta({
         description:
-          "What the last attempt sent, as text, without signature, secret and the link of a recipient; null before the first attempt, and once nothing of what it was about would be told. Details of breaches, the address and its owner are those of now",
+          "What the last attempt sent, as text, without signature, secret and the link of a " +
+          "recipient; null before the first attempt, and once nothing of what it was about would " +
+          "be told. Details of breaches, the address and its owner are those of now",
       }),
     ),
   })

@@ -95,6 +95,8 @@ const textOf = (
     ...(advice === undefined ? [] : [advice]),
     ...(link === undefined ? [] : [`${link.label}: ${link.url}`]),
     // "-- " separates a signature from the text (RFC 3676).
-    `-- \n${senderName} for ${organizationName}\nBreach data: ${source.label} (${source.url}), ${license.label} (${license.url})\n${unsubscribeUrl === undefined ? "" : `Unsubscribe: ${unsubscribeUrl}\n`}`,
+    `-- \n${senderName} for ${organizationName}\nBreach data: ${source.label} (${source.url}), ` +
+      `${license.label} (${license.url})\n` +
+      `${unsubscribeUrl === undefined ? "" : `Unsubscribe: ${unsubscribeUrl}\n`}`,
   ].join("\n\n");
 };

@@ -21,10 +21,16 @@ export const reasonAgainstSlack = ({ hostname, pathname }: URL): string | undefi
   const isOf = (...names: string[]) =>
     names.some((name) => hostname === name || hostname.endsWith(`.${name}`));
   if (isOf(...teams)) {
-    return "is a url of Microsoft Teams, which does not read Slack's messages: add the e-mail address of the Teams channel as a recipient of an e-mail channel instead";
+    return (
+      "is a url of Microsoft Teams, which does not read Slack's messages: add the e-mail address " +
+      "of the Teams channel as a recipient of an e-mail channel instead"
+    );
   }
   if (isOf("chat.googleapis.com")) {
-    return "is a url of Google Chat, which does not read Slack's messages: add a webhook channel to a function that writes to Google Chat instead";
+    return (
+      "is a url of Google Chat, which does not read Slack's messages: add a webhook channel to a " +
+      "function that writes to Google Chat instead"
+    );
   }
   if (isOf("discord.com", "discordapp.com") && !/\/slack\/?$/.test(pathname)) {
     return "is a url of Discord, which reads Slack's messages only with /slack at the end: add that to the url";

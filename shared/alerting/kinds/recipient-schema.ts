@@ -12,7 +12,8 @@ export const recipientView = z
     consent: z.nullable(z.enum(["given", "refused"])).check(
       z.meta({
         description:
-          "`given` after confirming, `refused` after unsubscribing, null before either. With null, alerts go out unless the deployment wants recipients to confirm",
+          "`given` after confirming, `refused` after unsubscribing, null before either. With " +
+          "null, alerts go out unless the deployment wants recipients to confirm",
       }),
     ),
   })

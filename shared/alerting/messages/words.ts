@@ -65,9 +65,14 @@ const table: Table = {
     const howMany = breachesInWords(breaches.length);
     return {
       severity,
-      subject: `${inWords(severity)}your address is in the data breach ${shortTitle(worst?.title ?? "")}${andMore(breaches.length - 1)}`,
+      subject:
+        `${inWords(severity)}your address is in the data breach ` +
+        `${shortTitle(worst?.title ?? "")}${andMore(breaches.length - 1)}`,
       headline: `${inWords(severity)}your address is in ${howMany}`,
-      lead: `${name} looks for the addresses of its domains in known data breaches. Yours, ${inFull(address)}, is in ${howMany}, so strangers may know what is listed here. That need not be your fault.`,
+      lead:
+        `${name} looks for the addresses of its domains in known data breaches. Yours, ` +
+        `${inFull(address)}, is in ${howMany}, so strangers may know what is listed here. That ` +
+        "need not be your fault.",
       items: breaches.map((breach) => itemOfBreach(breach)),
       advice: [
         "What you can do:",
@@ -108,7 +113,9 @@ const table: Table = {
       threads: [],
       subject: words.subject === undefined ? headline : `Test: ${words.subject}`,
       headline: asLine(headline, maximumHeadline),
-      lead: `This is a test of the alert channel, sent by hand, with an example of what comes. Nothing of it has happened. ${words.lead}`,
+      lead:
+        "This is a test of the alert channel, sent by hand, with an example of what comes. Nothing " +
+        `of it has happened. ${words.lead}`,
       items: (words.items ?? []).map((item) => ({ ...item, url: undefined })),
       link: linkTo(context.dashboardUrl, ""),
     };

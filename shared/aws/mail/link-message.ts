@@ -17,6 +17,8 @@ export const linkMessage = ({ subject, lead, label, url, notes }: Content): Link
     rows: [escaped(lead), button({ label, url }), ...notes.map(escaped)],
     color: buttonColor,
     // Programs that check links rewrite the one above, and some lose all behind its "#".
-    footer: `If the button does not work, copy this link into the address bar of your browser:<br>\n${escaped(url)}<br>\n<br>\n${senderName}`,
+    footer:
+      "If the button does not work, copy this link into the address bar of your browser:<br>\n" +
+      `${escaped(url)}<br>\n<br>\n${senderName}`,
   }),
 });

@@ -8,19 +8,36 @@ type Says = (value: string, today: string) => boolean;
 const kinds: [heading: RegExp, says: Says][] = [
   [/^useraccountcontrol$/, (value) => (Number(value) & accountDisabled) !== 0],
   [
-    /^(?:is|user|account|login|signin|konto|benutzer)*(?:active|enabled|activated|aktiv|aktiviert|actif|activo|attivo|ativo|actief)$/,
+    new RegExp(
+      "^(?:is|user|account|login|signin|konto|benutzer)*" +
+        "(?:active|enabled|activated|aktiv|aktiviert|actif|activo|attivo|ativo|actief)$",
+    ),
     (value) => no.test(value) || hasLeft.test(value),
   ],
   [
-    /^(?:is|user|account|employee|login|signin|konto)*(?:suspended|disabled|deactivated|inactive|blocked|terminated|archived|deleted|departed|offboarded|gesperrt|deaktiviert|inaktiv|ausgeschieden|desactive|inactif|desactivado|inactivo|disattivato)$|^block(?:credential|signin)$/,
+    new RegExp(
+      "^(?:is|user|account|employee|login|signin|konto)*" +
+        "(?:suspended|disabled|deactivated|inactive|blocked|terminated|archived|deleted|departed|offboarded" +
+        "|gesperrt|deaktiviert|inaktiv|ausgeschieden" +
+        "|desactive|inactif|desactivado|inactivo|disattivato)$" +
+        "|^block(?:credential|signin)$",
+    ),
     (value, today) => yes.test(value) || hasLeft.test(value) || isPast(value, today),
   ],
   [
-    /^(?:user|account|employee|employment|worker|member|membership|person|lifecycle|login|signin|benutzer|konto|mitarbeiter|beschaftigungs)*(?:status|state|statut|estado|stato|situacao)(?:ducompte)?$/,
+    new RegExp(
+      "^(?:user|account|employee|employment|worker|member|membership|person|lifecycle|login|signin" +
+        "|benutzer|konto|mitarbeiter|beschaftigungs)*" +
+        "(?:status|state|statut|estado|stato|situacao)(?:ducompte)?$",
+    ),
     (value) => hasLeft.test(value),
   ],
   [
-    /^(?:employment|contract|work)?(?:termination|leaving|exit|separation|end)date$|^lastday(?:ofwork)?$|^lastworkingday$|^softdeletiontimestamp$|^austritt(?:sdatum)?$|^datedesortie$|^fechadebaja$|^datacessazione$|^uitdienst(?:datum)?$/,
+    new RegExp(
+      "^(?:employment|contract|work)?(?:termination|leaving|exit|separation|end)date$" +
+        "|^lastday(?:ofwork)?$|^lastworkingday$|^softdeletiontimestamp$" +
+        "|^austritt(?:sdatum)?$|^datedesortie$|^fechadebaja$|^datacessazione$|^uitdienst(?:datum)?$",
+    ),
     (value, today) => isPast(value, today),
   ],
 ];
@@ -30,8 +47,13 @@ const accountDisabled = 2;
 
 const yes = /^(?:true|yes|y|1|x|ja|oui|si|sim|wahr|vrai|verdadero|vero|verdadeiro|waar)$/;
 const no = /^(?:false|no|n|0|nein|non|nao|nee|falsch|faux|falso|onwaar)$/;
-const hasLeft =
-  /^(?:account |user |employee |sign-?in )?(?:suspend|inacti[vf]|inattiv|inativ|inaktiv|deactivat|desactiv|desativ|deaktiv|disattiv|disabled|terminat|archived|deleted|offboarded|deprovision|departed|former|resigned|retired|revoked|no longer|left\b|blocked|blockiert|gesperrt|bloque|bloccat|ausgeschieden|ausgetreten|gekundigt|sospes|cessat|cesad|baja$|sorti\b|uit dienst)/;
+const hasLeft = new RegExp(
+  "^(?:account |user |employee |sign-?in )?" +
+    "(?:suspend|inacti[vf]|inattiv|inativ|inaktiv|deactivat|desactiv|desativ|deaktiv|disattiv|disabled" +
+    "|terminat|archived|deleted|offboarded|deprovision|departed|former|resigned|retired|revoked" +
+    "|no longer|left\\b|blocked|blockiert|gesperrt|bloque|bloccat|ausgeschieden|ausgetreten|gekundigt" +
+    "|sospes|cessat|cesad|baja$|sorti\\b|uit dienst)",
+);
 
 /** Whether a value begins with a date before today. Where day and month can be exchanged the later date counts. */
 const isPast: Says = (value, today) => {

@@ -41,13 +41,19 @@ export type NameColumns = readonly number[];
  * matches.
  */
 const addressHeadings = [
-  /^(primary|work|business|company|corporate|user|employee|contact)?e?mail(adresse?|address|adres|value|dienstlich|geschaftlich|privat)?$/,
+  new RegExp(
+    "^(primary|work|business|company|corporate|user|employee|contact)?" +
+      "e?mail(adresse?|address|adres|value|dienstlich|geschaftlich|privat)?$",
+  ),
   /email|mailad|courriel|correo|epost|postaelettronica/,
   /userprincipalname|^(user|login|logon|account)name$|^(user)?log[io]n$/,
 ] as const;
 
-const otherPeople =
-  /manager|supervisor|assistant|deputy|delegate|substitut|vertret|emergency|approver|sponsor|(created|modified|invited|added)by|reportsto|vorgesetzt|superieur|superior|responsab|jefe|leidinggevende/;
+const otherPeople = new RegExp(
+  "manager|supervisor|assistant|deputy|delegate|substitut|vertret|emergency|approver|sponsor" +
+    "|(created|modified|invited|added)by|reportsto" +
+    "|vorgesetzt|superieur|superior|responsab|jefe|leidinggevende",
+);
 
 /** Headings of columns that only mention e-mail. */
 const mentions = /password|status|verified|type|label|format|optin|date|domain|sent|count/;
@@ -173,8 +179,11 @@ const isTitle = (cells: readonly string[]): boolean => {
 export const isLabel = (cell: string): boolean => /^[^@:：]*[:：](?:\s*$|\s+\S*@)/.test(cell);
 
 /** Of labels without a colon: who made a file, and who answers for it. */
-const labelWords =
-  /\b(?:by|contact|kontakt|contat?to|owner|author|auteur|autor|creator|erstellt|ersteller|sender|ansprechpartner(?:in)?|verantwortlich|responsab(?:le|ile)|e-?mail)\b/i;
+const labelWords = new RegExp(
+  "\\b(?:by|contact|kontakt|contat?to|owner|author|auteur|autor|creator|erstellt|ersteller" +
+    "|sender|ansprechpartner(?:in)?|verantwortlich|responsab(?:le|ile)|e-?mail)\\b",
+  "i",
+);
 
 const maximumHeadingCharacters = 60;
 

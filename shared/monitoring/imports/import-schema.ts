@@ -28,7 +28,8 @@ export const importedAddress = emailAddress.check(
 const importStatus = z.enum(["will_import", "already_monitored", "duplicate", "invalid"]).check(
   z.meta({
     description:
-      "`duplicate`: stands further up in the same file. `invalid`: malformed, or not of a verified domain of the organization",
+      "`duplicate`: stands further up in the same file. `invalid`: malformed, or not of a " +
+      "verified domain of the organization",
   }),
 );
 
@@ -42,7 +43,8 @@ export const importRow = z
     team: z.optional(teamName).check(
       z.meta({
         description:
-          "Of files with a column of teams. The team of this name, without case, gets the e-mail; it is created if it is missing",
+          "Of files with a column of teams. The team of this name, without case, gets the " +
+          "e-mail; it is created if it is missing",
       }),
     ),
   })
@@ -78,14 +80,17 @@ export const importPreview = z.object({
           .check(
             z.meta({
               description:
-                "Addresses of people who have left or are shut out, as a column such as “Status”, “suspended”, “accountEnabled” or “Termination date” says: its heading and its value",
+                "Addresses of people who have left or are shut out, as a column such as " +
+                "“Status”, “suspended”, “accountEnabled” or “Termination date” says: its heading " +
+                "and its value",
             }),
           ),
       })
       .check(
         z.meta({
           description:
-            "With `include=columns`: the headings of the columns that were read, and of those that were not. Not part of the plan",
+            "With `include=columns`: the headings of the columns that were read, and of those " +
+            "that were not. Not part of the plan",
         }),
       ),
   ),

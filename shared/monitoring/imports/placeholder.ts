@@ -8,8 +8,11 @@ const notAvailable =
   /^#(?:\p{L}\/\p{L}|na|nv|yok|hiányzik|puuttuu|nedostupn[ýé]|není_k_dispozici|getting_data)$/iu;
 
 /** What LibreOffice and Google Sheets show for an error, and a pivot table for nothing. */
-const ofOthers =
-  /^(?:(?:err|error|fehler|erreur|errore|erro|fout):\s*\d{3}|loading(?:\.\.\.|…)|n\/a|\((?:blank|leer|vide|en blanco|vuoto|vazio|leeg)\))$/i;
+const ofOthers = new RegExp(
+  "^(?:(?:err|error|fehler|erreur|errore|erro|fout):\\s*\\d{3}|loading(?:\\.\\.\\.|…)|n/a" +
+    "|\\((?:blank|leer|vide|en blanco|vuoto|vazio|leeg)\\))$",
+  "i",
+);
 
 const punctuation = /^[\p{P}+=~^|<>$`´\s]+$/u;
 

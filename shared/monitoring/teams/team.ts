@@ -183,5 +183,8 @@ const maximumNames = 5;
 const createdSummary = (teams: readonly Pick<Team, "name">[]): string => {
   const names = teams.slice(0, maximumNames).map(({ name }) => name);
   const more = teams.length - names.length;
-  return `Created the ${teams.length === 1 ? "team" : "teams"} ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return (
+    `Created the ${teams.length === 1 ? "team" : "teams"} ` +
+    `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+  );
 };

@@ -36,7 +36,8 @@ export const unwatchedDomain = z.object({
   isCurrent: z.boolean().check(
     z.meta({
       description:
-        "false: the domain is not verified, or HIBP does not search it whole any more, so that the list is of `asOf` and says nothing of today",
+        "false: the domain is not verified, or HIBP does not search it whole any more, so that " +
+        "the list is of `asOf` and says nothing of today",
     }),
   ),
 });
@@ -63,6 +64,7 @@ export const unwatchedIds = z.array(idField).check(
   z.maxLength(maximumRows),
   z.meta({
     description:
-      "If one of them was never on the list, nothing is done. Addresses that have left it are skipped, as long as no other 2,000 of the domain have left since",
+      "If one of them was never on the list, nothing is done. Addresses that have left it are " +
+      "skipped, as long as no other 2,000 of the domain have left since",
   }),
 );

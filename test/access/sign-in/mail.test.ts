@@ -160,7 +160,11 @@ describe("the worker", () => {
       return Content.Simple.Body.Text.Data;
     };
     expect(await tell({ about: "passkey", change: "added", ...passkey })).toMatch(
-      /^A passkey was added to your account at Thrifty in Firefox on Windows on 2026-02-03 at 04:05 UTC\..*^https:\/\/breaches\.acme\.example\/api\/app\/settings\/sessions$/ms,
+      new RegExp(
+        "^A passkey was added to your account at Thrifty in Firefox on Windows on 2026-02-03" +
+          " at 04:05 UTC\\..*^https://breaches\\.acme\\.example/api/app/settings/sessions$",
+        "ms",
+      ),
     );
     expect(await tell({ about: "passkey", change: "removed", ...passkey })).toMatch(
       /^The passkey that was added .+ in Firefox on Windows .+ was removed\./,

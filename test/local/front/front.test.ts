@@ -129,7 +129,10 @@ describe("DynamoDB", () => {
     await expect(new DynamoDBClient(settings()).send(query)).rejects.toMatchObject({
       name: "AccessDeniedException",
       message:
-        "User: arn:aws:sts::000000000000:assumed-role/test-Role/test-Function is not authorized to perform: dynamodb:Query on resource: arn:aws:dynamodb:us-east-1:000000000000:table/test-Table because no identity-based policy allows the dynamodb:Query action",
+        "User: arn:aws:sts::000000000000:assumed-role/test-Role/test-Function is not authorized " +
+        "to perform: dynamodb:Query on resource: " +
+        "arn:aws:dynamodb:us-east-1:000000000000:table/test-Table because no identity-based " +
+        "policy allows the dynamodb:Query action",
     });
     expect(asked).toHaveLength(before);
   });

@@ -45,7 +45,8 @@ describe("the built-in breaches", () => {
         expect.arrayContaining(
           (
             "Name Title Domain BreachDate AddedDate ModifiedDate PwnCount Description DataClasses IsVerified " +
-            "IsFabricated IsSensitive IsRetired IsSpamList IsMalware IsSubscriptionFree IsStealerLog LogoPath Attribution"
+            "IsFabricated IsSensitive IsRetired IsSpamList IsMalware IsSubscriptionFree " +
+            "IsStealerLog LogoPath Attribution"
           ).split(" "),
         ),
       );

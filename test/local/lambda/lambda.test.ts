@@ -50,8 +50,11 @@ describe("an invocation", () => {
     process.env.PARENT_SECRET = "must not leak";
     const lambda = functions(
       {
-        Echo: `export const handler = async (event, context) =>
-          ({ event, context: { ...context, remaining: context.getRemainingTimeInMillis() }, env: { ...process.env } });`,
+        Echo: `export const handler = async (event, context) => ({
+          event,
+          context: { ...context, remaining: context.getRemainingTimeInMillis() },
+          env: { ...process.env },
+        });`,
       },
       {
         MemorySize: 256,

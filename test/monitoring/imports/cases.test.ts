@@ -185,12 +185,17 @@ const texts: Record<string, Case[]> = {
   "templates that are filled in": [
     [
       "Entra | invitations in bulk",
-      "version:v1.0,,,\nEmail address to invite [inviteeEmail] Required,Redirection url [inviteRedirectURL] Required,Send invitation message (true or false) [sendEmail],Customized invitation message [customizedMessageBody]\nExample: cgreen@contoso.example,https://myapps.example,TRUE,Ask it@a.example\nada@a.example,https://myapps.example,TRUE,Ask it@a.example\n",
+      "version:v1.0,,,\nEmail address to invite [inviteeEmail] Required,Redirection url " +
+        "[inviteRedirectURL] Required,Send invitation message (true or false) " +
+        "[sendEmail],Customized invitation message [customizedMessageBody]\nExample: " +
+        "cgreen@contoso.example,https://myapps.example,TRUE,Ask it@a.example\n" +
+        "ada@a.example,https://myapps.example,TRUE,Ask it@a.example\n",
       ["ada@a.example"],
     ],
     [
       "Entra | members of a group",
-      "version:v1.0\nMember object ID or user principal name [memberObjectIdOrUpn] Required\nExample: 9832aad8-e4fe-496b-a604-95c6ef01ae75\nada@a.example\n",
+      "version:v1.0\nMember object ID or user principal name [memberObjectIdOrUpn] Required\n" +
+        "Example: 9832aad8-e4fe-496b-a604-95c6ef01ae75\nada@a.example\n",
       ["ada@a.example"],
     ],
     [
@@ -207,7 +212,8 @@ const texts: Record<string, Case[]> = {
   "text that was damaged on its way": [
     [
       "some names are UTF-8 that was read as Windows-1252",
-      "First Name,Last Name,Email\nJosÃ©,NuÃ±ez,jose@a.example\nSean,Oâ€™Brien,sean@a.example\nZoë,Müller,zoe@a.example\n",
+      "First Name,Last Name,Email\nJosÃ©,NuÃ±ez,jose@a.example\nSean,Oâ€™Brien,sean@a.example\n" +
+        "Zoë,Müller,zoe@a.example\n",
       ["jose@a.example | José Nuñez", "sean@a.example | Sean O’Brien", "zoe@a.example | Zoë Müller"],
     ],
     [
@@ -236,7 +242,8 @@ const texts: Record<string, Case[]> = {
   "what stands above the header or beside the address is nobody's": [
     [
       "a report that names who ran it",
-      "All Workers\nRun by:,admin@a.example\nRun date:,2026-11-20\n\nEmployee ID,Legal Name,Email - Work,Email - Home\n1,Ada L,ada@a.example,ada@home.example\n",
+      "All Workers\nRun by:,admin@a.example\nRun date:,2026-11-20\n\nEmployee ID,Legal " +
+        "Name,Email - Work,Email - Home\n1,Ada L,ada@a.example,ada@home.example\n",
       ["ada@a.example | Ada L"],
     ],
     [
@@ -261,7 +268,8 @@ const texts: Record<string, Case[]> = {
     ],
     [
       "a title with an address",
-      "Report exported by admin@a.example on 2026-11-20\nFirst name,Last name,Email,Manager email\nAda,L,ada@a.example,boss@a.example",
+      "Report exported by admin@a.example on 2026-11-20\nFirst name,Last name,Email,Manager " +
+        "email\nAda,L,ada@a.example,boss@a.example",
       ["ada@a.example | Ada L"],
     ],
     [
@@ -315,24 +323,28 @@ const texts: Record<string, Case[]> = {
   "other people's addresses are nobody's": [
     [
       "a deputy's",
-      "Name,E-mail,Deputy e-mail,Line manager's email\nAda,,eve@a.example,boss@a.example\nBob,bob@a.example,eve@a.example,\n",
+      "Name,E-mail,Deputy e-mail,Line manager's email\nAda,,eve@a.example,boss@a.example\n" +
+        "Bob,bob@a.example,eve@a.example,\n",
       ["bob@a.example | Bob"],
     ],
     [
       "a substitute's, beside addresses at work and at home in German",
-      "Anzeigename;Mail dienstlich;Mail privat;Vertretung E-Mail\nAda;ada@a.example;al@home.example;bob@a.example\nBob;;bk@home.example;ada@a.example\n",
+      "Anzeigename;Mail dienstlich;Mail privat;Vertretung E-Mail\n" +
+        "Ada;ada@a.example;al@home.example;bob@a.example\nBob;;bk@home.example;ada@a.example\n",
       ["ada@a.example | Ada", "bk@home.example | Bob"],
     ],
     [
       "of devices in Intune, the user's",
-      '"Device name","Primary user UPN","Primary user email address","Primary user display name"\n"d1","al@a.example","ada@a.example","Ada L"\n',
+      '"Device name","Primary user UPN","Primary user email address","Primary user display ' +
+        'name"\n"d1","al@a.example","ada@a.example","Ada L"\n',
       ["ada@a.example | Ada L"],
     ],
   ],
   "a person without an address in the first column is found in another": [
     [
       "Outlook has Exchange's internal name there",
-      "First Name,Last Name,E-mail Address,E-mail Type,E-mail 2 Address\nAda,L,ada@a.example,SMTP,\nBob,K,/o=A/ou=B/cn=Recipients/cn=bob,EX,bob@a.example\n",
+      "First Name,Last Name,E-mail Address,E-mail Type,E-mail 2 Address\n" +
+        "Ada,L,ada@a.example,SMTP,\nBob,K,/o=A/ou=B/cn=Recipients/cn=bob,EX,bob@a.example\n",
       ["ada@a.example | Ada L", "bob@a.example | Bob K"],
     ],
     [
@@ -347,7 +359,9 @@ const texts: Record<string, Case[]> = {
     ],
     [
       "a second or private address is the only one",
-      "First Name,Email,Secondary Email,Home Email\nAda,ada@a.example,al@a.example,ada@home.example\nBob,,bob@a.example,\nEve,,,eve@home.example\n",
+      "First Name,Email,Secondary Email,Home Email\n" +
+        "Ada,ada@a.example,al@a.example,ada@home.example\nBob,,bob@a.example,\n" +
+        "Eve,,,eve@home.example\n",
       ["ada@a.example | Ada", "bob@a.example | Bob", "eve@home.example | Eve"],
     ],
     [
