@@ -72,7 +72,9 @@ export function useImport({ onClose, onDone }: Ends) {
     onClose();
   };
 
-  /** What is imported is not asked for again. The new price of the other parts is shown: people agree to what they see. */
+  /**
+   * What is imported is not asked for again. The new price of the other parts is shown: people agree to what they see.
+   */
   const showRemaining = async (whole: Preview, from: number, sum: Sum, error: unknown): Promise<void> => {
     const activeCount = whole.billing.activeCount + sum.imported - sum.disabled;
     const billing = { ...whole.billing, activeCount };
