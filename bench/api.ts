@@ -4,10 +4,12 @@ export type Reply = { status: number; body: Record<string, unknown> };
 
 export type Call = {
   method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With its query, relative to /api/v1; for `asUser` to /api/dashboard. */
+  /** With its query, relative to /api/v1; for `asUser` and `asNobody` to /api/dashboard. */
   path: string;
   /** With the session of a user instead of an API key. */
   asUser?: true;
+  /** Without a credential. */
+  asNobody?: true;
   body?: unknown;
   /** Sent instead of `body`, which is sent as JSON. */
   form?: FormData;
@@ -36,15 +38,16 @@ export const createApi = (apiUrl: string, apiKeys: readonly string[], session: s
       for (const _ of callers) await api.send({ method: "GET", path: "/nothing" });
       await api.send({ method: "GET", path: "/nothing", asUser: true });
     },
-    send: async ({ method, path, asUser, body, form }) => {
+    send: async ({ method, path, asUser, asNobody, body, form }) => {
       const caller = callers[next++ % callers.length];
       if (caller === undefined) throw new Error("Give the client at least one API key");
       const sent = form ?? (body === undefined ? null : JSON.stringify(body));
       const reply = await caller.pool.request({
         method,
-        path: `${asUser ? pathname.replace(/v1$/, "dashboard") : pathname}${path}`,
+        path: `${asUser || asNobody ? pathname.replace(/v1$/, "dashboard") : pathname}${path}`,
         headers: {
-          ...(asUser ? { cookie: `session=${session}`, origin } : { authorization: `Bearer ${caller.key}` }),
+          ...(asUser && { cookie: `session=${session}`, origin }),
+          ...(!asUser && !asNobody && { authorization: `Bearer ${caller.key}` }),
           ...(typeof sent === "string" && { "content-type": "application/json" }),
         },
         body: sent,

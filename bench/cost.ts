@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Context, Run, Table } from "./arm.ts";
 import { readFigures } from "./figures.ts";
+import { fullRateTable } from "./full-rate.ts";
 import { dollarsOf, round } from "./measure.ts";
 import { floodTable, monthTable, titleOfOperations } from "./month.ts";
 import { countOperations, operationCells, operationColumns } from "./operations.ts";
@@ -62,5 +63,6 @@ export const run: Run = async (context) => {
   ];
   // The month is computed from these operations, and from what the arms lists and scans have stored.
   const cost = { ...figures.cost, tables: [operations] } as typeof figures.cost & object;
-  return [operations, monthTable(uses, quietHour, { ...figures, cost }), floodTable(plain)];
+  const known = { ...figures, cost };
+  return [operations, monthTable(uses, quietHour, known), floodTable(plain), fullRateTable(plain, known)];
 };

@@ -31,15 +31,15 @@ const pollsPerMinute = { capped: 5 * 3, uncapped: 2 * 3 };
 const alwaysFree = { queueRequests: 1_000_000, alarmMetrics: 10 };
 
 /** A run of a function that a schedule or a request invokes for a moment. */
-const shortRun = { seconds: 0.02, logBytes: 1_000 };
+export const shortRun = { seconds: 0.02, logBytes: 1_000 };
 const scheduledRun = { gigabyteSeconds: 0.005, logBytes: 400 };
 /** A run that also asks HIBP for the latest breach, for 0.2 seconds with half a gigabyte; every minute. */
 const askingRun = { perHour: 60, gigabyteSeconds: 0.1 };
-const accessLogBytes = 300;
+export const accessLogBytes = 300;
 /** Months that logs are kept. */
 const logMonths = 3;
 /** A page of 50, in JSON. */
-const replyBytes = 30_000;
+export const replyBytes = 30_000;
 /** Of the table for each address with three findings, as DynamoDB bills them with their copies in indexes. */
 const bytesOfAddress = 2_200;
 
@@ -138,9 +138,9 @@ const onceLine = (addresses: number, figures: Figures): Line => {
 
 export const titleOfOperations = "Operations with 1,000 findings of 1,000 addresses";
 
-const numberOf = (tables: readonly Table[], row: string, column: string): number => {
+export const numberOf = (tables: readonly Table[], row: string, column: string): number => {
   for (const { columns, rows } of tables) {
-    const cells = rows.find(([name]) => name === row);
+    const cells = rows.find(([name]) => String(name) === row);
     if (cells !== undefined) return Number(cells[columns.indexOf(column)]);
   }
   throw new Error(`Nothing was measured of "${row}"`);

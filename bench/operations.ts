@@ -40,6 +40,10 @@ const operationsOf = async (bench: Bench): Promise<Measuring[]> => {
     operation("Authorizer alone (unknown path)", () => ({ method: "GET", path: "/nothing" }), {
       status: 404,
     }),
+    operation("GET /feed?limit=1000 in OCSF", () => ({
+      method: "GET",
+      path: "/feed?limit=1000&format=ocsf",
+    })),
     operation("POST /breaches/acknowledge", acknowledge),
     operation("POST /breaches/acknowledge, again", acknowledge),
     operation("POST /emails", post("/emails", added), {
@@ -84,7 +88,17 @@ const operationsOf = async (bench: Bench): Promise<Measuring[]> => {
       path: "/emails/import/commit",
       body: preview,
     })),
+    ofNobody("GET", "/recipients/{token}", 404),
+    ofNobody("POST", "/sign-in/passkeys/options", 200),
+    ofNobody("POST", "/sign-in/links", 202, { email: "nobody@one.seeded.example" }),
   ];
+};
+
+/** An endpoint of the dashboard that anyone may call. */
+const ofNobody = (method: "GET" | "POST", path: string, status: number, body?: unknown): Measuring => {
+  const token = `1.${"a".repeat(22)}.${"a".repeat(22)}`;
+  const call: Call = { method, path: path.replace("{token}", token), body, asNobody: true };
+  return operation(`${method} ${path} of the dashboard, without a credential`, () => call, { status });
 };
 
 export const operationColumns = ["Operation", ...countedColumns];

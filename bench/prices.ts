@@ -16,6 +16,7 @@ export const price = {
   loggedGigabyte: 0.5,
   keptLogGigabyte: 0.03,
   sentGigabyte: 0.09,
+  mail: 0.1e-3,
 };
 
 export type Units = { readUnits: number; writeUnits: number };

@@ -1,5 +1,6 @@
 import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { everyRoute } from "../functions/parts.ts";
 import type { Assembly } from "../local/template/assembly.ts";
 import { openedAssembly } from "./database.ts";
 
@@ -11,10 +12,10 @@ export type Resources = {
   /** Queues that are polled, by whether their event source has a maximum concurrency. */
   polledQueues: { capped: number; uncapped: number };
   /**
-   * Requests a second that API Gateway lets through: to all methods with the authorizer together, to the one that answers with files of
-   * the page, and to all others of the page.
+   * Requests a second that API Gateway lets through: to all methods with the authorizer together, of these to endpoints that anyone may
+   * call, to the one that answers with files of the page, and to all others of the page.
    */
-  requestsPerSecond: { authorized: number; files: number; page: number };
+  requestsPerSecond: { authorized: number; open: number; files: number; page: number };
   /** The memory of the authorizer, of each endpoint, and of the function of the page. */
   endpointMegabytes: number;
   /** The largest file of the dashboard's page, which needs no credential. */
@@ -64,7 +65,14 @@ const limitsOf = (assembly: Assembly): Resources["requestsPerSecond"] => {
     (methodCount - some.length) * (usual?.ThrottlingRateLimit ?? Number.NaN);
   const [ownOfPage, others] = [own.filter(isOfPage), own.filter((setting) => !isOfPage(setting))];
   const files = Math.max(...ownOfPage.map(({ ThrottlingRateLimit }) => ThrottlingRateLimit));
+  const pathsForAnyone = everyRoute.flatMap(({ path, endpoint }) =>
+    endpoint.access === "anyone" ? [path] : [],
+  );
+  const open = others.filter(({ ResourcePath }) =>
+    pathsForAnyone.includes(ResourcePath.slice(1).replaceAll("~1", "/")),
+  );
   return {
+    open: sumOf(open, open.length),
     authorized: sumOf(others, methods.length - ofPage.length),
     files,
     page: sumOf(ownOfPage, ofPage.length) - files,

@@ -87,7 +87,7 @@ export const assignment = {
   ownerName: z.optional(z.nullable(ownerName)),
 };
 
-const maximumChanges = 500;
+export const maximumChanges = 500;
 
 export const emailChanges = z
   .object({
