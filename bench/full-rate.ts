@@ -1,4 +1,7 @@
-/** What it costs when somebody does the dearest that the limits allow, all day long. It counts what is measured elsewhere. */
+/**
+ * What it costs when somebody does the dearest that the limits allow, all day long. It counts what is measured
+ * elsewhere.
+ */
 import { everyRoute, type parts } from "../functions/parts.ts";
 import { defaultMailBudget } from "../shared/alerting/channels/mail-budget.ts";
 import type { OrganizationLimit } from "../shared/contract/limits.ts";
@@ -47,7 +50,10 @@ const pricesOf = (tables: readonly Table[]): Price[] =>
     }),
   );
 
-/** Dollars of the dearest requests of an hour. `most`: of one endpoint, or of all that share a limit of the organization. */
+/**
+ * Dollars of the dearest requests of an hour. `most`: of one endpoint, or of all that share a limit of the
+ * organization.
+ */
 const dearestOfHour = (prices: readonly Price[], requests: number, most: (of: Price) => number): number => {
   const counts = new Map<string, number>();
   let left = requests;

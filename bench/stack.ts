@@ -12,8 +12,8 @@ export type Resources = {
   /** Queues that are polled, by whether their event source has a maximum concurrency. */
   polledQueues: { capped: number; uncapped: number };
   /**
-   * Requests a second that API Gateway lets through: to all methods with the authorizer together, of these to endpoints that anyone may
-   * call, to the one that answers with files of the page, and to all others of the page.
+   * Requests a second that API Gateway lets through: to all methods with the authorizer together, and of these to
+   * endpoints that anyone may call; to the one that answers with files of the page, and to all others of the page.
    */
   requestsPerSecond: { authorized: number; open: number; files: number; page: number };
   /** The memory of the authorizer, of each endpoint, and of the function of the page. */

@@ -19,8 +19,8 @@ export const recordOf = (
 });
 
 /**
- * Whether the values of TXT records hold the domain's. Forms of DNS providers and people add quotes, white space and words to
- * it, and change its case. A letter or digit directly before or behind it makes another value.
+ * Whether the values of TXT records hold the domain's. Forms of DNS providers and people add quotes, white space
+ * and words to it, and change its case. A letter or digit directly before or behind it makes another value.
  */
 export const isProof = (domain: Pick<Domain, "name" | "proofToken">, values: readonly string[]): boolean => {
   const { value } = recordOf(domain);
