@@ -10,7 +10,7 @@ import { checkConcurrency, checkSender, findAccount } from "./setup/account.ts";
 import { complete, readFlags, usage } from "./setup/answers.ts";
 import { parseKey, storedKey } from "./setup/hibp-key.ts";
 import { type Plan, stepsOf } from "./setup/steps.ts";
-import { ask, askHidden, isTerminal, readInput, Terminated } from "./setup/terminal.ts";
+import { askHidden, askWhether, isTerminal, readInput, Terminated } from "./setup/terminal.ts";
 
 const say = (line = ""): void => void process.stdout.write(`${line}\n`);
 
@@ -37,13 +37,12 @@ const setUp = async (args: string[]): Promise<void> => {
   say("\nThis will be done, apart from what is done already:");
   for (const [index, { title }] of steps.entries()) say(`  ${index + 1}. ${title}`);
   say("Permissions of the stack's roles are in docs/permissions.md. CDK does not ask about them again.");
-  if (!flags.yes && !/^y(es)?$/i.test(await ask("Go on? [y/N] ")))
-    throw new CommandError("Nothing was done.");
+  if (!flags.yes && !(await askWhether("Go on?"))) throw new CommandError("Nothing was done.");
 
-  for (const [index, { title, isDone, run }] of steps.entries()) {
-    const done = await isDone?.();
-    say(`\n[${index + 1}/${steps.length}] ${title}${done ? ": done already" : ""}`);
-    if (!done) await run(say);
+  for (const [index, { title, done, run }] of steps.entries()) {
+    const isDone = await done();
+    say(`\n[${index + 1}/${steps.length}] ${title}${isDone ? ": done already" : ""}`);
+    if (!isDone) await run(say);
   }
 };
 
@@ -51,8 +50,8 @@ const setUp = async (args: string[]): Promise<void> => {
 const findKey = async (given: string | undefined, isNeeded: boolean): Promise<string | undefined> => {
   if (given !== undefined) return parseKey(given);
   if (!isNeeded) return undefined;
-  const question = "API key of Have I Been Pwned (not shown): ";
-  return parseKey(isTerminal() ? await askHidden(question) : await readInput());
+  const question = "API key of Have I Been Pwned (not shown)";
+  return parseKey(isTerminal() ? await askHidden(question, parseKey) : await readInput());
 };
 
 // Whoever reads the output may end first. Setup goes on.

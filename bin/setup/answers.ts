@@ -10,7 +10,7 @@ import { emailAddress, writtenAddress } from "../../shared/monitoring/emails/ema
 import { CommandError, wrongUsage } from "../admin/error.ts";
 import { expectUrl, parse, parsePath } from "../admin/flags.ts";
 import { readContext } from "./context.ts";
-import { ask, isTerminal, Terminated } from "./terminal.ts";
+import { ask, isTerminal } from "./terminal.ts";
 
 export const usage = `Usage: npm run setup -- [option]...
 
@@ -158,14 +158,7 @@ const answerTo = async (
   former: string | undefined,
 ): Promise<string | undefined> => {
   const usual = former ?? without;
-  for (;;) {
-    const answer = (await ask(`${question}${usual === undefined ? "" : ` (Enter: ${usual})`}: `)).trim();
-    if (answer === "" && usual !== undefined) return former;
-    try {
-      return read(answer);
-    } catch (error) {
-      if (!(error instanceof CommandError) || error instanceof Terminated) throw error;
-      process.stdout.write(`${error.message.replace(/^--[\w-]+: /, "That ")}\n`);
-    }
-  }
+  const parsed = (answer: string): string | undefined =>
+    answer.trim() === "" && usual !== undefined ? former : read(answer.trim());
+  return parsed(await ask(`${question}${usual === undefined ? "" : ` (Enter: ${usual})`}`, parsed));
 };

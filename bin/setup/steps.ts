@@ -25,10 +25,12 @@ export type Plan = {
 type Say = (line: string) => void;
 type Step = {
   title: string;
-  /** Undefined: what the step runs looks for itself at what is to be done. */
-  isDone?: () => Promise<boolean>;
+  done: () => Promise<boolean>;
   run: (say: Say) => Promise<void>;
 };
+
+/** Of steps that look for themselves at what is to be done. */
+const never = async (): Promise<boolean> => false;
 
 export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan): Step[] => {
   const { organization: name, user: email, domain, alarmEmail, senderEmail } = answers;
@@ -65,7 +67,7 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
   return [
     {
       title: `Bootstrap CDK in account ${account.id}, region ${account.region}`,
-      isDone: async () => {
+      done: async () => {
         await untilSettled("CDKToolkit");
         return isBootstrapped();
       },
@@ -73,6 +75,7 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
     },
     {
       title: `Deploy the stack ${stackName}${inWords.length === 0 ? "" : ` with ${inWords.join(" and ")}, which cdk.json keeps`}`,
+      done: never,
       run: async () => {
         if (flags.app === undefined) writeContext(options);
         await untilSettled(stackName);
@@ -81,7 +84,7 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
     },
     {
       title: "Store the API key of Have I Been Pwned",
-      isDone: async () => {
+      done: async () => {
         const stored = await storedKey(await stack());
         return stored !== undefined && (key === undefined || stored === key);
       },
@@ -90,7 +93,7 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
     {
       title: `Create the organization "${name}"`,
       // Without a user its creation may have been interrupted before its scans were scheduled.
-      isDone: async () => (await findOrg()) !== undefined && (await users()).length > 0,
+      done: async () => (await findOrg()) !== undefined && (await users()).length > 0,
       run: async () => {
         const found = await findOrg();
         if (found === undefined) await admin("org create", { name });
@@ -99,7 +102,7 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
     },
     {
       title: `Create its user ${email}`,
-      isDone: async () => (await findUser()) !== undefined,
+      done: async () => (await findUser()) !== undefined,
       run: async () => admin("user create", { org: await org(), email }),
     },
     ...(domain === undefined
@@ -107,7 +110,7 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
       : [
           {
             title: `Add its domain ${domain}, which you say is its own`,
-            isDone: async () => (await findDomain())?.verified === true,
+            done: async () => (await findDomain())?.verified === true,
             run: async () => {
               const found = await findDomain();
               if (found === undefined)
@@ -121,6 +124,7 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
       : [
           {
             title: "Test the deployment, which takes up to ten minutes",
+            done: never,
             run: async (say: Say) => {
               const { webhook, api } = flags;
               const given = { ...(webhook !== undefined && { webhook }), ...(api !== undefined && { api }) };
@@ -132,6 +136,7 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
         ]),
     {
       title: `Make a link with which ${email} signs in`,
+      done: never,
       run: async (say) => {
         const user = await findUser();
         const { url } = await admin("user sign-in-link", { org: await org(), user: String(user?.id) });

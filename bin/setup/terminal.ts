@@ -1,39 +1,45 @@
 /** Asks the person at the terminal. */
-import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
-import { text } from "node:stream/consumers";
+import { text as textOf } from "node:stream/consumers";
+import { confirm, isCancel, password, text, updateSettings } from "@clack/prompts";
 import { CommandError } from "../admin/error.ts";
 
-/** Ctrl-C or Ctrl-D at a question. */
+/** Ctrl-C, Ctrl-D or Escape at a question. */
 export class Terminated extends CommandError {}
+
+updateSettings({ withGuide: false, aliases: { "\x04": "cancel" } });
 
 export const isTerminal = (): boolean => process.stdin.isTTY === true;
 
-/** Asks, and shows what is typed in `echo`. */
-const questionWith = async (echo: NodeJS.WritableStream, question: string): Promise<string> => {
-  // From here on the terminal itself shows nothing, so that a hidden answer may come as soon as the question is there.
-  const reader = createInterface({ input: process.stdin, output: echo, terminal: true });
-  const ended = new AbortController();
-  for (const event of ["SIGINT", "close"] as const) reader.once(event, () => ended.abort());
-  if (echo !== process.stdout) process.stdout.write(question);
-  try {
-    return await reader.question(question, { signal: ended.signal });
-  } catch {
-    throw new Terminated("\nSetup was ended. Run it again to go on.");
-  } finally {
-    reader.close();
-  }
+/** Throws `CommandError` for an answer that is refused: its message is shown, and the question is asked again. */
+type Read = (answer: string) => unknown;
+
+export const ask = (question: string, read: Read): Promise<string> =>
+  answered(text({ message: question, defaultValue: "", validate: refusalBy(read) }));
+
+/** Asks without showing what is typed or pasted, nor how long it is. */
+export const askHidden = (question: string, read: Read): Promise<string> =>
+  answered(password({ message: question, mask: "", clearOnError: true, validate: refusalBy(read) }));
+
+export const askWhether = (question: string): Promise<boolean> =>
+  answered(confirm({ message: question, initialValue: false }));
+
+const answered = async <T>(question: Promise<T>): Promise<Exclude<T, symbol>> => {
+  const answer = await question;
+  if (isCancel(answer)) throw new Terminated("Setup was ended. Run it again to go on.");
+  return answer as Exclude<T, symbol>;
 };
 
-export const ask = (question: string): Promise<string> => questionWith(process.stdout, question);
-
-/** Asks without showing what is typed or pasted. */
-export const askHidden = async (question: string): Promise<string> => {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const answer = await questionWith(nowhere, question);
-  process.stdout.write("\n");
-  return answer;
-};
+const refusalBy =
+  (read: Read) =>
+  (answer = ""): string | undefined => {
+    try {
+      read(answer);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      return error.message.replace(/^--[\w-]+: /, "That ");
+    }
+  };
 
 /** Standard input to its end. */
-export const readInput = (): Promise<string> => text(process.stdin);
+export const readInput = (): Promise<string> => textOf(process.stdin);

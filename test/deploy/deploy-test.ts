@@ -25,10 +25,12 @@ const secret = "an invented signing secret";
 const hibpKey = "0123456789abcdef".repeat(2);
 
 const answers = ["--yes", "--organization", "Acme", "--user", "you@acme.com", "--domain", "acme.com"];
+/** Ctrl-U: a refused answer stays to be mended. */
+const clear = "\x15";
 const typed = [
   { asked: "Name of your organization", answer: "Acme" },
   { asked: "E-mail address of its first user", answer: "you at acme.com" },
-  { asked: "E-mail address of its first user", answer: "you@acme.com" },
+  { asked: "E-mail address of its first user", answer: `${clear}you@acme.com` },
   { asked: "A domain", answer: "acme.com" },
   { asked: "API key of Have I Been Pwned", answer: `  ${hibpKey} ` },
   { asked: "Go on?", answer: "y" },

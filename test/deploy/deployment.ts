@@ -63,9 +63,11 @@ export class Deployment {
       this.#stage,
       ...args,
     ];
-    // `script` gives it a terminal.
+    // `script` gives it a terminal, which has no width of its own.
     const [program = "", ...words] =
-      type === undefined ? command : ["script", "-qfec", command.join(" "), "/dev/null"];
+      type === undefined
+        ? command
+        : ["script", "-qfec", `stty columns 120 rows 40; ${command.join(" ")}`, "/dev/null"];
     const child = spawn(program, words, {
       cwd: project,
       // A process group of its own.
