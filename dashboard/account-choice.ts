@@ -21,7 +21,7 @@ export function takeChoice(): boolean {
 }
 
 /** Some providers refuse the question. So after their own refusals, attempts with and without it take turns. */
-export function noteRefusal({ status, code }: { status: number; code?: string | undefined }): void {
+export function rememberRefusal({ status, code }: { status: number; code?: string | undefined }): void {
   const isByProvider = code === "provider_refused";
   const before = kept();
   if (status === 403 || (isByProvider && before === "refused")) keep("choose");

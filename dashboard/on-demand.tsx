@@ -19,13 +19,13 @@ export function onDemand<Properties extends object>(load: Load<Properties>): Com
     failure.value = undefined;
     try {
       await loadOnce();
-      noteReload(null);
+      rememberReload(null);
     } catch {
       failure.value = await reloadOrFail();
     }
   };
   const tryAgain = (): void => {
-    noteReload(null);
+    rememberReload(null);
     void open();
   };
   loads.push(loadOnce);
@@ -41,7 +41,7 @@ export function onDemand<Properties extends object>(load: Load<Properties>): Com
 
 /** The address that was reloaded because its script was missing, until that is there. */
 const reloadedAt = "reloaded-at";
-const noteReload = (address: string | null): boolean => store(reloadedAt, address, "sessionStorage");
+const rememberReload = (address: string | null): boolean => store(reloadedAt, address, "sessionStorage");
 
 /** A missing script belongs to an earlier release. Reloading the wanted address, once, loads the present release. */
 async function reloadOrFail(): Promise<Failure> {
@@ -53,7 +53,7 @@ async function reloadOrFail(): Promise<Failure> {
   if (!isReachable) return new Failure("The service cannot be reached.", { status: 0 });
   const isReloaded = stored(reloadedAt, "sessionStorage") === location.href;
   // What cannot be noted would be done again and again.
-  if (isReloaded || !noteReload(location.href)) {
+  if (isReloaded || !rememberReload(location.href)) {
     return new Failure("A part of the page could not be loaded.", { status: 500 });
   }
   location.reload();

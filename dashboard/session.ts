@@ -1,7 +1,7 @@
 /** Who is signed in. Tabs tell each other, so that a link that was opened in one lets all go on. */
 import { computed, signal } from "@preact/signals";
 import { chooseAccount } from "./account-choice.ts";
-import { access, lapsed, noteSignedOut } from "./api/access.ts";
+import { access, lapsed, showSignedOut } from "./api/access.ts";
 import { asFailure, call } from "./api/client.ts";
 import { Failure } from "./api/failure.ts";
 import type { Session } from "./api/routes.ts";
@@ -44,7 +44,7 @@ export async function loadSession(): Promise<Failure | undefined> {
     return undefined;
   } catch (error) {
     const failure = asFailure(error);
-    if (failure.status === 401) noteSignedOut();
+    if (failure.status === 401) showSignedOut();
     else sessionFailure.value = failure;
     return failure;
   }

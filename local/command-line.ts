@@ -189,9 +189,9 @@ const readChoice = <Choice extends string>(
   value: string,
   choices: readonly Choice[],
 ): Choice => {
-  const found = choices.find((each) => each === value);
-  if (found === undefined) throw new Error(`${option} must be ${choices.join(" or ")}, not "${value}".`);
-  return found;
+  const chosen = choices.find((each) => each === value);
+  if (chosen === undefined) throw new Error(`${option} must be ${choices.join(" or ")}, not "${value}".`);
+  return chosen;
 };
 
 const readOrigin = (value: string): string => {

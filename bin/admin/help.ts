@@ -8,15 +8,15 @@ const generalFlags = "[--json] [--port N | --stack NAME]";
  * there are none.
  */
 export const help = (words: string): string | undefined => {
-  const found = Object.entries(commands).filter(([name]) => `${name} `.startsWith(words && `${words} `));
-  const [first] = found;
+  const matching = Object.entries(commands).filter(([name]) => `${name} `.startsWith(words && `${words} `));
+  const [first] = matching;
   if (first === undefined) return undefined;
-  if (found.length === 1) {
+  if (matching.length === 1) {
     const [name, command] = first;
     const flags = [...flagsOf(command), generalFlags].map((flag) => `  ${flag}\n`).join("");
     return `Usage: npm run admin -- ${name} [--flag value]...\n\n${command.about}\n\n${flags}`;
   }
-  const list = found.map(
+  const list = matching.map(
     ([name, command]) => `  ${[name, ...flagsOf(command)].join(" ")}\n      ${command.about}\n`,
   );
   return `Usage: npm run admin -- <noun> <verb> [--flag value]... ${generalFlags}\n\n${list.join("\n")}`;

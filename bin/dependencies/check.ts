@@ -45,12 +45,12 @@ type Installed = { name: string; version: string; license?: unknown };
 
 const withOtherLicenses = async (which: ".prod" | ".dev", licenses: readonly string[]) => {
   const allowed = licenses.map((license) => `[license="${license}"]`);
-  const found = await npm(
+  const packages = await npm(
     "query",
     `${which}${[...allowed, ...readByHand].map((each) => `:not(${each})`).join("")}`,
   );
-  if (!Array.isArray(found)) throw new Error("npm query gives no packages");
-  return (found as Installed[]).map(
+  if (!Array.isArray(packages)) throw new Error("npm query gives no packages");
+  return (packages as Installed[]).map(
     ({ name, version, license = "none" }) => `${name} ${version}: its license is ${JSON.stringify(license)}`,
   );
 };

@@ -103,10 +103,10 @@ const tagOf = ({ path }: Route, { tags }: Part): string => {
 const limitOf = (route: Route, routes: readonly Route[]): string | undefined => {
   const { limit } = route.endpoint;
   if (limit === undefined) return undefined;
-  const others = routes
+  const sharing = routes
     .filter((other) => other !== route && other.endpoint.limit === limit)
     .map(({ method, path }) => `${method} ${path}`);
-  const shared = others.length === 0 ? "" : `, shared with ${others.join(" and ")}`;
+  const shared = sharing.length === 0 ? "" : `, shared with ${sharing.join(" and ")}`;
   const counted = countedRequests[limit];
   const only = counted === undefined ? "" : ` Only ${counted} count.`;
   return `At most ${organizationLimits[limit]} an hour for each organization${shared}.${only}`;

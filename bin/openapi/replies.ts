@@ -95,8 +95,8 @@ export const refusalReplies = (names: readonly RefusalName[], part: Part["name"]
   }
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, same]) => {
-      const shared = Object.entries(sharedRefusals[part]).find(([, others]) =>
-        isDeepStrictEqual(others, same),
+      const shared = Object.entries(sharedRefusals[part]).find(([, refusals]) =>
+        isDeepStrictEqual(refusals, same),
       );
       return [status, shared ? { $ref: `#/components/responses/${shared[0]}` } : refusalReply(same)];
     }),

@@ -14,7 +14,7 @@ export const lapsed = signal<string | undefined>(undefined);
 /** Until when requests wait because there were too many, in Unix milliseconds. */
 export const waitsUntil = signal<number | undefined>(undefined);
 
-export function noteSignedOut(): void {
+export function showSignedOut(): void {
   if (access.value === "signed in") access.value = "ended";
   if (access.value === "unknown") access.value = "signed out";
 }

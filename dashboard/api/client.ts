@@ -1,6 +1,6 @@
 /** Requests to the service. */
 
-import { lapsed, noteSignedOut, signedIn, waitsUntil } from "./access.ts";
+import { lapsed, showSignedOut, signedIn, waitsUntil } from "./access.ts";
 import { Failure, wordsOf } from "./failure.ts";
 import type { Input, Reply, RouteName } from "./routes.ts";
 
@@ -48,13 +48,13 @@ export async function call<Name extends RouteName>(
       }),
       ...(file !== undefined && { body: formOf(file) }),
     });
-    noteTime(response);
+    keepTime(response);
     const answer = await read(response, signal);
     if (response.ok) return answer as Reply<Name>;
     const failure = failureOf(response, answer);
     // With a code it is about something else than the session, such as a passkey.
     if (failure.status === 401 && failure.code === undefined && whenSignedOut !== "fail") {
-      noteSignedOut();
+      showSignedOut();
       await signedIn(signal);
       continue;
     }
@@ -103,7 +103,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
 let ahead = 0;
 
 /** Clocks that agree count as the same: the header has whole seconds, and answers take their time. */
-function noteTime(response: Response): void {
+function keepTime(response: Response): void {
   const difference = Date.parse(response.headers.get("Date") ?? "") - Date.now();
   if (!Number.isNaN(difference)) ahead = Math.abs(difference) < 3_000 ? 0 : difference;
 }

@@ -39,11 +39,11 @@ export const scanChoices = (): Promise<Choice[]> =>
 
 /** All breaches that have findings. The year tells those of one title apart. */
 export const breachChoices = async (): Promise<Choice[]> => {
-  const found: FoundBreach[] = [];
+  const breaches: FoundBreach[] = [];
   const pages = allPages("breaches", (query) => call("GET /dashboard/breaches", { query }));
-  for await (const { rows } of pages) found.push(...rows);
-  const isShared = (wanted: string): boolean => found.filter(({ title }) => title === wanted).length > 1;
-  return found
+  for await (const { rows } of pages) breaches.push(...rows);
+  const isShared = (wanted: string): boolean => breaches.filter(({ title }) => title === wanted).length > 1;
+  return breaches
     .map(({ id, title, breachDate }) => ({
       value: String(id),
       label: isShared(title) ? `${title}, ${knownDay(breachDate)?.slice(0, 4) ?? "year not known"}` : title,

@@ -98,11 +98,11 @@ export function Filter({ label, name, choices, chosenLabel, none = anyOfThem }: 
 }
 
 /** Lists that have levels are worst first, unless people want another order. */
-export const OrderFilter = ({ others = [] }: { others?: readonly Choice[] }) => (
+export const OrderFilter = ({ orders = [] }: { orders?: readonly Choice[] }) => (
   <Filter
     label="Order"
     name="order"
-    choices={[...others, { value: "newest", label: "Newest first" }]}
+    choices={[...orders, { value: "newest", label: "Newest first" }]}
     none={{ value: "severity", label: "Worst first" }}
   />
 );
@@ -130,14 +130,14 @@ function Searched({ label, name, value, none, choices, takesFocus }: SearchedPro
   }, [chosen]);
   const choose = (input: HTMLInputElement): void => {
     const typed = input.value.trim().toLowerCase();
-    const found =
+    const match =
       choices.find(({ label }) => label.toLowerCase() === typed) ??
       choices.find(({ label }) => label.toLowerCase().includes(typed));
     if (typed === "") setQuery({ [name]: undefined });
-    else if (found === undefined) input.value = chosen;
+    else if (match === undefined) input.value = chosen;
     else {
-      input.value = found.label;
-      setQuery({ [name]: found.value });
+      input.value = match.label;
+      setQuery({ [name]: match.value });
     }
   };
   return (

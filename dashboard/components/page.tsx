@@ -39,17 +39,17 @@ export function Page({ title, about, actions, children }: PageProps) {
 function useKeptFocus(heading: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     let focused: EventTarget | null = null;
-    const note = ({ target }: FocusEvent): void => {
+    const keepFocused = ({ target }: FocusEvent): void => {
       focused = target;
     };
     const observer = new MutationObserver(() => {
       const isGone = focused instanceof Element && !focused.isConnected;
       if (isGone && document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
     });
-    addEventListener("focusin", note);
+    addEventListener("focusin", keepFocused);
     observer.observe(document.body, { childList: true, subtree: true });
     return () => {
-      removeEventListener("focusin", note);
+      removeEventListener("focusin", keepFocused);
       observer.disconnect();
     };
   }, []);

@@ -20,14 +20,14 @@ const isTooShort = (text: string): boolean => [...text].length < minimumCharacte
 type SearchProps = {
   hint: string;
   /** The pages of what was found; undefined while the search is under way. */
-  found: readonly string[] | undefined;
+  results: readonly string[] | undefined;
 };
 
 /**
  * A field that searches the list while people type. What is searched for is in the URL. Enter opens the only
  * one that was found, or goes to the first of several.
  */
-export function Search({ hint, found }: SearchProps) {
+export function Search({ hint, results }: SearchProps) {
   const id = useId();
   const { q = "" } = place.value.query;
   const [isShort, setShort] = useState(false);
@@ -46,12 +46,12 @@ export function Search({ hint, found }: SearchProps) {
     refined.current = q;
   }, [q]);
   useEffect(() => {
-    if (!isEntered || found === undefined) return;
+    if (!isEntered || results === undefined) return;
     setEntered(false);
-    const [only, another] = found;
+    const [only, another] = results;
     if (only !== undefined && another === undefined) go(only);
     else moveRow(1);
-  }, [isEntered, found]);
+  }, [isEntered, results]);
   const refine = (text: string): void => {
     refined.current = isTooShort(text) ? "" : text;
     refineQuery({ q: refined.current });

@@ -119,11 +119,13 @@ const columns = ({ show, test, enable, isBusy, isAnyFailing }: Options): Column<
     name: "Alerts of",
     cell: (channel) => {
       const { minSeverity } = channel.options;
-      const told = flags.filter(({ name }) => channel[name]);
-      if (told.length === 0) return <span class="muted">nothing</span>;
-      if (told.length === flags.length && minSeverity === "low") return "everything";
+      const wanted = flags.filter(({ name }) => channel[name]);
+      if (wanted.length === 0) return <span class="muted">nothing</span>;
+      if (wanted.length === flags.length && minSeverity === "low") return "everything";
       const least = minSeverity === "low" ? "" : ` from ${minSeverity} on`;
-      return told.map(({ label, name }) => (name === "notifyOnNewBreach" ? label + least : label)).join(", ");
+      return wanted
+        .map(({ label, name }) => (name === "notifyOnNewBreach" ? label + least : label))
+        .join(", ");
     },
   },
   {

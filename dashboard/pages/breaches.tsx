@@ -36,10 +36,10 @@ export function BreachesPage() {
       }
     >
       <FilterBar>
-        <Search hint="Name or domain" found={foundIn(data, "/breaches", data.value?.breaches ?? [])} />
+        <Search hint="Name or domain" results={foundIn(data, "/breaches", data.value?.breaches ?? [])} />
         <Filter label="State" name="state" choices={states} />
         <Filter label="Severity" name="severity" choices={severityChoices} />
-        <OrderFilter others={orders} />
+        <OrderFilter orders={orders} />
       </FilterBar>
       <Listing
         what="breaches"

@@ -83,7 +83,7 @@ export function EmailsPage() {
       }
     >
       <FilterBar>
-        <Search hint="Address or owner" found={foundIn(data, "/emails", shown)} />
+        <Search hint="Address or owner" results={foundIn(data, "/emails", shown)} />
         <Filter
           label="Domain"
           name="domainId"

@@ -92,7 +92,7 @@ function Summary({ overview }: { overview: Overview }) {
 /** What is new, and in which breaches most of it is. Nothing new is no good news: that is for the last scan to say. */
 function News({ findings, people, breaches }: Overview["news"]) {
   if (findings === 0) return null;
-  const others = breaches.reduce((rest, breach) => rest - breach.findings, findings);
+  const unlisted = breaches.reduce((rest, breach) => rest - breach.findings, findings);
   return (
     <section>
       <h2>
@@ -112,7 +112,7 @@ function News({ findings, people, breaches }: Overview["news"]) {
               All findings, newest first
             </a>
           </span>
-          <span>{others > 0 && `${number(others)} new in other breaches`}</span>
+          <span>{unlisted > 0 && `${number(unlisted)} new in other breaches`}</span>
         </li>
       </ul>
     </section>

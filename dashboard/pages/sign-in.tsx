@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { noteRefusal } from "../account-choice.ts";
+import { rememberRefusal } from "../account-choice.ts";
 import { access } from "../api/access.ts";
 import { asFailure, call } from "../api/client.ts";
 import { Button } from "../components/button.tsx";
@@ -167,7 +167,7 @@ function ProviderAnswer({ answer, forget }: { answer: string; forget: () => void
       const options = { whenSignedOut: "fail" } as const;
       const route = "POST /dashboard/sign-in/provider/sessions";
       const { user, organization } = await call(route, { body: { answer } }, options).catch((error) => {
-        noteRefusal(asFailure(error));
+        rememberRefusal(asFailure(error));
         throw error;
       });
       await welcome(user, organization);

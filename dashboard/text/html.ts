@@ -73,8 +73,8 @@ function withoutTags(html: string): string {
 }
 
 function after(html: string, mark: string, from: number): number {
-  const found = html.indexOf(mark, from);
-  return found === -1 ? html.length : found + mark.length;
+  const start = html.indexOf(mark, from);
+  return start === -1 ? html.length : start + mark.length;
 }
 
 /** Behind the `>` of the tag that begins here; one in a quoted value is not its end. */

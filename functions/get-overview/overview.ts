@@ -22,7 +22,7 @@ const newBreachesShown = 3;
 
 /** Three trips to the table. */
 export const read = async (org: number, now: Date): Promise<Overview> => {
-  const [found, emailDirectory, lastScan, owner, plan, shownChannels, allDomains, unwatched] =
+  const [findings, emailDirectory, lastScan, owner, plan, shownChannels, allDomains, unwatched] =
     await Promise.all([
       findingsOf(org, now),
       emails.directory(org),
@@ -33,11 +33,11 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
       domains.list(org),
       countOpen(org),
     ]);
-  const { notDelivered, breachedEmails } = found.counted;
+  const { notDelivered, breachedEmails } = findings.counted;
   return {
-    findings: found.shown,
-    bySeverity: bySeverity(found.counted),
-    news: found.news,
+    findings: findings.shown,
+    bySeverity: bySeverity(findings.counted),
+    news: findings.news,
     emails: {
       active: emails.sum(emailDirectory, ({ isActive }) => isActive),
       disabled: emails.sum(emailDirectory, ({ isActive }) => !isActive),
@@ -67,7 +67,7 @@ const findingsOf = async (
   org: number,
   now: Date,
 ): Promise<{ counted: counts.Counts; shown: Overview["findings"]; news: Overview["news"] }> => {
-  const [counted, found, catalogVersion] = await Promise.all([
+  const [counted, newsOfWeek, catalogVersion] = await Promise.all([
     counts.read(org),
     news.read(org, now),
     breachDetails.version(),
@@ -76,7 +76,7 @@ const findingsOf = async (
     [...counted.byBreach].map(([breachId, { open }]) => [breachId, open]),
     breachesShown,
   );
-  const newest = mostOf([...found.byBreach], newBreachesShown, (breachId) => levelIn(counted, breachId));
+  const newest = mostOf([...newsOfWeek.byBreach], newBreachesShown, (breachId) => levelIn(counted, breachId));
   const details = await breachDetails.details(
     [...top, ...newest].map(([breachId]) => breachId),
     catalogVersion,
@@ -85,7 +85,7 @@ const findingsOf = async (
     const { title = `Breach ${breachId}`, breachDate = unknownDate } = details.get(breachId) ?? {};
     return { breachId, title, breachDate };
   };
-  const { since, findings, people } = found;
+  const { since, findings, people } = newsOfWeek;
   return {
     counted,
     shown: {

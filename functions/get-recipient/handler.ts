@@ -5,10 +5,10 @@ import { Refusal } from "../../shared/contract/errors.ts";
 import { getRecipient } from "./endpoint.ts";
 
 export const handler = serve(getRecipient, async ({ path }) => {
-  const found = await recipients.find(path.token);
-  if (found === undefined) throw new Refusal("recipientLinkInvalid");
-  const organization = await organizations.get(found.org);
+  const entry = await recipients.find(path.token);
+  if (entry === undefined) throw new Refusal("recipientLinkInvalid");
+  const organization = await organizations.get(entry.org);
   if (organization === undefined || organization.deleting === true) throw new Refusal("recipientLinkInvalid");
-  const { email, consent } = found.recipient;
+  const { email, consent } = entry.recipient;
   return { email, organization: { name: organization.name }, consent: consent ?? null };
 });

@@ -7,9 +7,9 @@ import { previewImport } from "./endpoint.ts";
 export const handler = serve(
   previewImport,
   async ({ org, query: { include, leaveOut }, file }) => {
-    const { found, columns } = extract(await file());
+    const { candidates, columns } = extract(await file());
     const departed = new Set(leaveOut === "departed" ? columns.departed.map(({ email }) => email) : []);
-    const wanted = found.filter(({ email }) => !departed.has(email));
+    const wanted = candidates.filter(({ email }) => !departed.has(email));
     return { ...(await plan(org, wanted)), ...(include === "columns" && { columns }) };
   },
   readUpload,

@@ -52,7 +52,7 @@ export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): 
   const finish = async (rows: readonly RowId[], bytes: Buffer, send: Send): Promise<Answer> => {
     const answer = await send(bytes);
     if (answer.status !== 200) return answer;
-    for (const row of rows) indexes?.noteWrite(row, send);
+    for (const row of rows) indexes?.recordWrite(row, send);
     if (Math.random() < lostReplies) throw new ReplyLost();
     return answer;
   };
@@ -93,9 +93,9 @@ export const openBehaviour = (settings: BehaviourSettings, keyNames: KeyNames): 
       await pause(latency.write);
       return await finish([row], bytes, send);
     } finally {
-      const others = (written.get(row) ?? 1) - 1;
-      if (others === 0) written.delete(row);
-      else written.set(row, others);
+      const remaining = (written.get(row) ?? 1) - 1;
+      if (remaining === 0) written.delete(row);
+      else written.set(row, remaining);
     }
   };
 

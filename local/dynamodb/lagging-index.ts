@@ -15,7 +15,7 @@ export type LaggingIndexes = {
    * Makes a write visible in the indexes once the lag has passed. A copy that fails is made again, after the
    * same lag, up to `tries` times.
    */
-  noteWrite: (row: RowId, send: Send, tries?: number) => void;
+  recordWrite: (row: RowId, send: Send, tries?: number) => void;
   query: (body: Body, send: Send) => Promise<Answer>;
 };
 
@@ -63,8 +63,8 @@ export const openLaggingIndexes = (lagMilliseconds: number, keyNames: KeyNames):
   };
 
   return {
-    noteWrite: function note(row, send, tries = 20): void {
-      const again = () => tries > 1 && note(row, send, tries - 1);
+    recordWrite: function record(row, send, tries = 20): void {
+      const again = () => tries > 1 && record(row, send, tries - 1);
       // A process that ends meanwhile no longer shows its indexes to anybody.
       setTimeout(() => copyRow(row, send).catch(again), lagMilliseconds).unref();
     },

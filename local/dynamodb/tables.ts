@@ -28,9 +28,9 @@ export const createTables = async (assembly: Assembly, endpoint: string): Promis
   try {
     for (const { logicalId, properties } of assembly.ofType<TableProperties>("AWS::DynamoDB::Table")) {
       const name = assembly.physicalId(logicalId);
-      const found = await describeTable(client, name);
-      if (found === undefined) await createTable(client, name, properties);
-      else checkTable(name, properties, found);
+      const table = await describeTable(client, name);
+      if (table === undefined) await createTable(client, name, properties);
+      else checkTable(name, properties, table);
     }
   } finally {
     client.destroy();
@@ -63,8 +63,8 @@ const createTable = async (
 };
 
 /** Rejects unless the table on disk is laid out as the template says. */
-const checkTable = (name: string, properties: TableProperties, found: TableDescription): void => {
-  if (layoutOf(found) !== layoutOf(properties)) {
+const checkTable = (name: string, properties: TableProperties, table: TableDescription): void => {
+  if (layoutOf(table) !== layoutOf(properties)) {
     throw new Error(
       `The table ${name} on disk has other keys or indexes than the template. Start with another --data directory.`,
     );

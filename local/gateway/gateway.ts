@@ -130,15 +130,15 @@ const readApi = (assembly: Assembly): Api => {
     isOfStage: ({ path }) => path === `/${stage}` || path.startsWith(`/${stage}/`),
     route: (request) => {
       const resourcePath = request.path.slice(stage.length + 1) || "/";
-      const found = routes.find(request.method, resourcePath);
-      if (found === undefined) throw new Refused({ type: "MISSING_AUTHENTICATION_TOKEN" });
-      const decoded = Object.entries(found.parameters).map(([name, value]) => [name, decodePath(value)]);
+      const matched = routes.find(request.method, resourcePath);
+      if (matched === undefined) throw new Refused({ type: "MISSING_AUTHENTICATION_TOKEN" });
+      const decoded = Object.entries(matched.parameters).map(([name, value]) => [name, decodePath(value)]);
       const pathParameters: Record<string, string> = Object.fromEntries(decoded);
       return {
         ...request,
         resourcePath,
         pathParameters,
-        route: found.route,
+        route: matched.route,
         stage,
         apiId,
         accountId,

@@ -81,8 +81,8 @@ export const readRoutes = (assembly: Assembly, { paths, components }: ApiDocumen
     } = operation["x-amazon-apigateway-integration"] ?? {};
     if (type !== "aws_proxy" || uri === undefined || credentials === undefined)
       throw new Error(`${method} ${resourcePath} is not a Lambda proxy with a role`);
-    const [scheme, ...others] = (operation.security ?? []).flatMap((schemes) => Object.keys(schemes));
-    if (others.length > 0) throw new Error(`${method} ${resourcePath} has several authorizers`);
+    const [scheme, ...rest] = (operation.security ?? []).flatMap((schemes) => Object.keys(schemes));
+    if (rest.length > 0) throw new Error(`${method} ${resourcePath} has several authorizers`);
     const functionArn = functionOf(uri);
     return {
       resourcePath,
@@ -105,9 +105,11 @@ export const readRoutes = (assembly: Assembly, { paths, components }: ApiDocumen
       const segments = path.split("/").slice(1);
       // A slash at the end makes no difference.
       if (segments.at(-1) === "") segments.pop();
-      const found = match(root, segments);
-      const route = found?.node.routes.get(method.toLowerCase()) ?? found?.node.routes.get(anyMethod);
-      return found === undefined || route === undefined ? undefined : { route, parameters: found.parameters };
+      const matched = match(root, segments);
+      const route = matched?.node.routes.get(method.toLowerCase()) ?? matched?.node.routes.get(anyMethod);
+      return matched === undefined || route === undefined
+        ? undefined
+        : { route, parameters: matched.parameters };
     },
   };
 };
@@ -145,8 +147,8 @@ const match = (node: Node, segments: string[]): Match | undefined => {
   const [first, ...rest] = segments;
   if (first === undefined) return node.routes.size > 0 ? { node, parameters: {} } : undefined;
   const literal = node.children.get(first);
-  const found = literal === undefined ? undefined : match(literal, rest);
-  if (found !== undefined) return found;
+  const matched = literal === undefined ? undefined : match(literal, rest);
+  if (matched !== undefined) return matched;
   for (const [segment, child] of node.children) {
     const name = /^\{([^+]+)\}$/.exec(segment)?.[1];
     const inside = name === undefined || first === "" ? undefined : match(child, rest);

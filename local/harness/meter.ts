@@ -61,9 +61,9 @@ export const startMeter = async (
     );
     if (isCounted) {
       consumed.requests++;
-      const told = JSON.parse(answer.body.toString("utf8"));
-      if (answer.status === 200) add(consumed, operation, told);
-      else consumed.writeUnits += refusedUnits(input, told);
+      const reply = JSON.parse(answer.body.toString("utf8"));
+      if (answer.status === 200) add(consumed, operation, reply);
+      else consumed.writeUnits += refusedUnits(input, reply);
       await entered?.();
     }
     return ordersAttributes ? { ...answer, body: ordered(answer.body) } : answer;

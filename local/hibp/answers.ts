@@ -7,7 +7,7 @@ export const ok = (body: unknown): Reply => ({ status: 200, body });
 
 export const notFound: Reply = { status: 404 };
 
-const found = (list: readonly unknown[]): Reply => (list.length === 0 ? notFound : ok(list));
+const unlessEmpty = (list: readonly unknown[]): Reply => (list.length === 0 ? notFound : ok(list));
 
 export const refuse = (status: number, message: string): Reply => ({
   status,
@@ -29,7 +29,7 @@ export const breachedAccount = ({ domains, byName }: Breaches, address: string):
   }
   const alias = address.slice(0, at).toLowerCase();
   const names = domains.get(address.slice(at + 1).toLowerCase())?.get(alias) ?? [];
-  return found(
+  return unlessEmpty(
     names
       .map((name): Breach => byName.get(name.toLowerCase()) ?? { Name: name })
       .filter(({ IsSensitive, IsRetired }) => IsSensitive !== true && IsRetired !== true)

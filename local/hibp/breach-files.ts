@@ -31,9 +31,9 @@ export const openBreachFiles = async (
   let latest = load(directory);
   await latest;
   return async () => {
-    const found = await versionOf(directory);
-    if (found !== version) {
-      version = found;
+    const current = await versionOf(directory);
+    if (current !== version) {
+      version = current;
       const lastGood = latest;
       latest = load(directory).catch((error: Error) => {
         report(`${error.message} The last good breaches stay in use.`);

@@ -59,9 +59,9 @@ export const startScheduler = async (settings: {
       modifiedAt + (occurrence - modifiedAt) / speed,
       firedAt + shortestIntervalMilliseconds,
     );
-    const rest = Math.max(0, dueAt - Date.now());
-    const next = () => (rest > longestTimerMilliseconds ? arm(schedule) : fire(schedule, occurrence));
-    schedule.timer = setTimeout(next, Math.min(rest, longestTimerMilliseconds));
+    const remaining = Math.max(0, dueAt - Date.now());
+    const next = () => (remaining > longestTimerMilliseconds ? arm(schedule) : fire(schedule, occurrence));
+    schedule.timer = setTimeout(next, Math.min(remaining, longestTimerMilliseconds));
   };
 
   const fire = async (schedule: Timed, occurrence: number): Promise<void> => {
@@ -101,15 +101,15 @@ export const startScheduler = async (settings: {
     const name = decodeURIComponent(pathname.replace("/schedules/", ""));
     const definition = body.length === 0 ? undefined : (JSON.parse(body.toString()) as Definition);
     const group = definition?.GroupName ?? searchParams.get("groupName") ?? defaultGroup;
-    const found = schedules.get(keyOf({ group, name }));
-    if (found !== undefined && method === "POST")
+    const existing = schedules.get(keyOf({ group, name }));
+    if (existing !== undefined && method === "POST")
       return refuse(409, "ConflictException", `Schedule ${name} already exists.`);
-    if (found === undefined && method !== "POST")
+    if (existing === undefined && method !== "POST")
       return refuse(404, "ResourceNotFoundException", `Schedule ${name} does not exist.`);
     if (method === "GET")
-      return { status: 200, body: { ...found?.definition, Name: name, GroupName: group } };
+      return { status: 200, body: { ...existing?.definition, Name: name, GroupName: group } };
     if (definition === undefined) {
-      clearTimeout(found?.timer);
+      clearTimeout(existing?.timer);
       schedules.delete(keyOf({ group, name }));
     } else {
       try {

@@ -18,9 +18,9 @@ export type SendEmailRequest = {
 
 /** The message, or a sentence that says why it is refused. */
 export const compose = (email: SendEmailRequest, messageId: string, time: Date): Buffer | string => {
-  const { FromEmailAddress: from, Destination: { ToAddresses: [to, ...others] = [] } = {}, Content } = email;
+  const { FromEmailAddress: from, Destination: { ToAddresses: [to, ...rest] = [] } = {}, Content } = email;
   const { Subject, Body: { Text, Html } = {}, Headers = [] } = Content?.Simple ?? {};
-  if (!from || !to || others.length > 0 || !Subject || !Text || !Html)
+  if (!from || !to || rest.length > 0 || !Subject || !Text || !Html)
     return "A local run needs FromEmailAddress, one address in ToAddresses, and a Simple message with Text and Html.";
   const headers: [string, string][] = [
     ["From", from],

@@ -22,9 +22,9 @@ export type BreachQuery = {
 };
 
 /** `level`: the highest severity that its findings have. */
-type Found = counts.StateCount & { breachId: number; level: number; dates: breachDates.Dates };
+type CountedBreach = counts.StateCount & { breachId: number; level: number; dates: breachDates.Dates };
 
-type Order = (one: Found, other: Found) => number;
+type Order = (one: CountedBreach, other: CountedBreach) => number;
 const byLevel: Order = (one, other) => other.level - one.level;
 const byOpen: Order = (one, other) => other.open - one.open;
 const byNewest: Order = (one, other) => other.dates.last - one.dates.last || other.breachId - one.breachId;
@@ -49,11 +49,11 @@ export const list = async (
     breachDetails.version(),
   ]);
   const wanted = severity?.map(levelOf);
-  const found = [...counted.byBreach.keys()]
-    .flatMap((breachId) => foundIn(counted, breachId, dates.get(breachId)) ?? [])
+  const listed = [...counted.byBreach.keys()]
+    .flatMap((breachId) => countedBreach(counted, breachId, dates.get(breachId)) ?? [])
     .filter(({ open }) => state === undefined || (state === "open") === open > 0)
     .filter(({ level }) => wanted?.includes(level) ?? true);
-  const named = q === undefined ? found : await withPart(found, q, catalogVersion);
+  const named = q === undefined ? listed : await withPart(listed, q, catalogVersion);
   const onPage = named.sort(orders[order]).slice(offset, offset + limit);
   const details = await breachDetails.details(
     onPage.map(({ breachId }) => breachId),
@@ -68,25 +68,25 @@ export const find = async (org: number, breachId: number): Promise<FoundBreach |
     breachDates.get(org, breachId),
     breachDetails.details([breachId]),
   ]);
-  const found = foundIn(counted, breachId, dates);
-  return found && shown(found, details.get(breachId));
+  const breach = countedBreach(counted, breachId, dates);
+  return breach && shown(breach, details.get(breachId));
 };
 
 export const get = async (org: number, breachId: number): Promise<FoundBreach> => {
-  const found = await find(org, breachId);
-  if (found === undefined) throw new Refusal("breachNotFound");
-  return found;
+  const breach = await find(org, breachId);
+  if (breach === undefined) throw new Refusal("breachNotFound");
+  return breach;
 };
 
 /**
  * Undefined without findings. Without dates too: these are written before findings, so the first finding came
  * after both were read.
  */
-const foundIn = (
+const countedBreach = (
   counted: counts.Counts,
   breachId: number,
   dates: breachDates.Dates | undefined,
-): Found | undefined => {
+): CountedBreach | undefined => {
   const state = counted.byBreach.get(breachId);
   if (state === undefined || dates === undefined) return undefined;
   return { ...state, breachId, level: levelIn(counted, breachId), dates };
@@ -99,19 +99,22 @@ export const levelIn = ({ byLevel }: counts.Counts, breachId: number): number =>
   Math.max(levelOf("low"), ...(byLevel.get(breachId)?.keys() ?? []));
 
 const withPart = async (
-  found: readonly Found[],
+  breaches: readonly CountedBreach[],
   part: string,
   catalogVersion: string | undefined,
-): Promise<Found[]> => {
+): Promise<CountedBreach[]> => {
   const wanted = fold(part);
   const ids = new Set<number>();
   for (const [name, { id, title, domain }] of await breachDetails.names(catalogVersion)) {
     if ([title, name, domain].some((text) => fold(text).includes(wanted))) ids.add(id);
   }
-  return found.filter(({ breachId }) => ids.has(breachId));
+  return breaches.filter(({ breachId }) => ids.has(breachId));
 };
 
-const shown = ({ breachId, open, acknowledged, dates }: Found, breach: Breach | undefined): FoundBreach => {
+const shown = (
+  { breachId, open, acknowledged, dates }: CountedBreach,
+  breach: Breach | undefined,
+): FoundBreach => {
   if (breach === undefined) throw new Error(`Findings name breach ${breachId}, which is not in the catalog`);
   return {
     ...detailed(breach),

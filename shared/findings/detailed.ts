@@ -20,49 +20,49 @@ export const list = async (
   org: number,
   query: FindingQuery,
 ): Promise<{ breaches: DetailedFinding[]; total: number; unacknowledged: number }> => {
-  const found = page(org, query);
+  const reading = page(org, query);
   const [breaches, { total, unacknowledged }] = await Promise.all([
-    inFull(org, found, { consistent: false }),
-    found,
+    inFull(org, reading, { consistent: false }),
+    reading,
   ]);
   return { breaches, total, unacknowledged };
 };
 
 /** Refuses `findingNotFound`. */
 export const get = async (org: number, id: number): Promise<DetailedFinding> => {
-  const found = findings.get(org, id).then((row) => ({ rows: row === undefined ? [] : [row] }));
-  const [finding] = await inFull(org, found);
+  const reading = findings.get(org, id).then((row) => ({ rows: row === undefined ? [] : [row] }));
+  const [finding] = await inFull(org, reading);
   if (finding === undefined) throw new Refusal("findingNotFound");
   return finding;
 };
 
 /** These findings, in this order, without those that are not there any more and those of removed e-mails. */
 export const getMany = async (org: number, ids: readonly number[]): Promise<DetailedFinding[]> => {
-  const found = findings
+  const reading = findings
     .getMany(org, ids)
     .then((rows) => ({ rows: rows.filter((row) => row !== undefined) }));
-  const all = await withOwners(org, found);
+  const all = await withOwners(org, reading);
   return all.filter(({ owner }) => owner !== undefined).map(({ finding }) => finding);
 };
 
-/** Findings as clients see them in full. What does not depend on `found` is read at the same time. */
+/** Findings as clients see them in full. What does not depend on `reading` is read at the same time. */
 export const inFull = async (
   org: number,
-  found: Promise<{ rows: readonly Shown[] }>,
+  reading: Promise<{ rows: readonly Shown[] }>,
   options: { consistent?: boolean } = {},
-): Promise<DetailedFinding[]> => (await withOwners(org, found, options)).map(({ finding }) => finding);
+): Promise<DetailedFinding[]> => (await withOwners(org, reading, options)).map(({ finding }) => finding);
 
 /** `owner`: the e-mail; the removal of an e-mail deletes its row first, and its findings after it. */
 const withOwners = async (
   org: number,
-  found: Promise<{ rows: readonly Shown[] }>,
+  reading: Promise<{ rows: readonly Shown[] }>,
   options: { consistent?: boolean } = {},
 ): Promise<{ finding: DetailedFinding; owner: Email | undefined }[]> => {
-  const [noted, allTeams, catalogVersion, { rows }] = await Promise.all([
+  const [checked, allTeams, catalogVersion, { rows }] = await Promise.all([
     ownChecks(org),
     teams.list(org),
     breachDetails.version(),
-    found,
+    reading,
   ]);
   const teamsById = new Map(allTeams.map(({ id, name }) => [id, { id, name }]));
   const owners = emailsById(
@@ -70,7 +70,7 @@ const withOwners = async (
     rows.map(({ emailId }) => emailId),
     options,
   );
-  const shown = await described(org, rows, noted, catalogVersion, () => owners);
+  const shown = await described(org, rows, checked, catalogVersion, () => owners);
   const ownersById = await owners;
   return shown.map(({ finding, row, breach }) => {
     const owner = ownersById.get(finding.emailId);

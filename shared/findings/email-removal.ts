@@ -31,7 +31,7 @@ const removalOf = (org: number, row: Email): Removal => {
     address,
     findingIds,
     email: emails.delete(org, id, from, asRead),
-    others: [
+    also: [
       { delete: keys.address(org, address) },
       ...ownerWordWrites(org, { id, domainId: from.domainId, ownerName: null }, ownerName),
       ...(findingIds.length > 0 ? [unfinished(org, id, findingIds)] : []),

@@ -85,11 +85,11 @@ const ofBreach = async (
 ): Promise<Found> => {
   const isCounted = query.domainId === undefined && query.scanId === undefined;
   const counting = isCounted ? countOf(org, breachId, query) : undefined;
-  const [{ ids, found }, total] = await Promise.all([
+  const [{ ids, matchCount }, total] = await Promise.all([
     readIndex(org, breachId, query, matches, counting),
     counting,
   ]);
-  return { rows: await findings.getMany(org, ids), total: total ?? found };
+  return { rows: await findings.getMany(org, ids), total: total ?? matchCount };
 };
 
 const countOf = async (
@@ -108,7 +108,7 @@ const countOf = async (
 };
 
 /**
- * `found`: how many matching findings were read. With `counting`, how many there are, no more are read than
+ * `matchCount`: how many matching findings were read. With `counting`, how many there are, no more are read than
  * the page needs.
  */
 const readIndex = async (
@@ -117,7 +117,7 @@ const readIndex = async (
   { limit, offset, acknowledged, severity }: FindingQuery,
   matches: (group: FindingGroup) => boolean,
   counting: Promise<number> | undefined,
-): Promise<{ ids: number[]; found: number }> => {
+): Promise<{ ids: number[]; matchCount: number }> => {
   const pages = table.queryPages<{ id: number; group: string }>({
     index: breachIndex,
     pk: breachPartition(org, breachId),
@@ -128,14 +128,16 @@ const readIndex = async (
         : undefined,
   });
   const ids: number[] = [];
-  let found = 0;
+  let matchCount = 0;
   for await (const entries of pages) {
     const matching = entries.filter((entry) => matches(findings.groupOf(entry)));
-    ids.push(...matching.slice(Math.max(0, offset - found), offset + limit - found).map(({ id }) => id));
-    found += matching.length;
-    if (counting !== undefined && found >= Math.min(offset + limit, await counting)) break;
+    ids.push(
+      ...matching.slice(Math.max(0, offset - matchCount), offset + limit - matchCount).map(({ id }) => id),
+    );
+    matchCount += matching.length;
+    if (counting !== undefined && matchCount >= Math.min(offset + limit, await counting)) break;
   }
-  return { ids, found };
+  return { ids, matchCount };
 };
 
 /** The e-mail's row names its findings; with `matches` or in the order of severity all of them are read. */

@@ -23,7 +23,7 @@ export type FindingRow = {
   /** Websites whose logins a stealer log has of the address, when it was found; at most 50. */
   stealerLogDomains?: string[];
   /** Id of the latest delivery that tells its owner of it, which says whether and when it was sent. */
-  toldBy?: number;
+  ownerDelivery?: number;
   /** When it last followed a change of its breach's severity (ISO 8601); none if it never did. */
   severitySince?: string;
   acknowledgment?: {
@@ -78,7 +78,7 @@ export const newFinding = (
   org: number,
   fields: Pick<
     FindingRow,
-    "emailId" | "email" | "breachId" | "firstDetectedAt" | "stealerLogDomains" | "toldBy"
+    "emailId" | "email" | "breachId" | "firstDetectedAt" | "stealerLogDomains" | "ownerDelivery"
   >,
 ): FindingRow => ({ ...fields, breachPartition: breachPartition(org, fields.breachId) });
 

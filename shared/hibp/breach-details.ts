@@ -63,19 +63,19 @@ export const details = async (
   catalogVersion?: string,
 ): Promise<Map<number, Breach>> => {
   const known = cacheOf(catalogVersion).breaches;
-  const found = new Map<number, Breach>();
+  const details = new Map<number, Breach>();
   const wanted = [...new Set(breachIds)];
   for (const id of wanted) {
     const breach = known.get(id);
-    if (breach !== undefined) found.set(id, breach);
+    if (breach !== undefined) details.set(id, breach);
   }
   const readMissing = async (consistent: boolean): Promise<void> => {
-    const missing = wanted.filter((id) => !found.has(id));
+    const missing = wanted.filter((id) => !details.has(id));
     const rows = await table.getMany<Breach & Key>(missing.map(keys.breach), { consistent });
     for (const row of rows) {
       if (row === undefined) continue;
       const { pk: _, sk: __, ...breach } = row;
-      found.set(breach.id, breach);
+      details.set(breach.id, breach);
       if (known.size >= maxCached && !known.has(breach.id)) known.clear();
       known.set(breach.id, breach);
     }
@@ -83,7 +83,7 @@ export const details = async (
   await readMissing(false);
   // Only a strongly consistent read surely finds a breach that got its id a moment ago.
   await readMissing(true);
-  return found;
+  return details;
 };
 
 /**

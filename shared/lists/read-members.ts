@@ -46,8 +46,8 @@ const readNoted = async (
 ): Promise<table.WireRow[]> => {
   const { ids, groupKeys, count, skip, taken } = read;
   const rows = ids.map((id) => noted.get(id)).filter((row) => row !== undefined);
-  const found = rows.filter(isOneOf(groupKeys));
-  if (found.length === count) return found.slice(skip, skip + taken);
+  const members = rows.filter(isOneOf(groupKeys));
+  if (members.length === count) return members.slice(skip, skip + taken);
   return readRange(org, kind, wholeBlock(read), projection);
 };
 
@@ -130,15 +130,15 @@ const readRange = async (
   const { block, groupKeys, fromId, toId, descending, skip, taken } = read;
   const where = hasOneOf(groupKeys);
   const rows = await readBlock(org, kind, block, { fromId, toId, descending, where, project });
-  const found = rows.filter(isOneOf(groupKeys)).slice(skip, skip + taken);
+  const members = rows.filter(isOneOf(groupKeys)).slice(skip, skip + taken);
   // Members of the range have moved since the directory was read, and others of the block take their places.
   // In a full block the ids that the range left out come before the page.
   const whole = wholeBlock(read);
-  if (found.length < taken && (fromId > whole.fromId || toId < whole.toId)) {
+  if (members.length < taken && (fromId > whole.fromId || toId < whole.toId)) {
     const leftOut = descending ? whole.toId - toId : fromId - whole.fromId;
     return readRange(org, kind, { ...whole, descending, skip: skip + leftOut }, { project });
   }
-  return descending ? found : found.reverse();
+  return descending ? members : members.reverse();
 };
 
 const readBoundary = async (
@@ -154,8 +154,8 @@ const readBoundary = async (
     where: allOf(hasOneOf(groupKeys), condition("#createdAt >= :since", { since })),
     project: taken > 0 ? project : ["group"],
   });
-  const found = rows.filter(isOneOf(groupKeys));
-  return { rows: found.slice(skip, skip + taken), visible: found.length };
+  const members = rows.filter(isOneOf(groupKeys));
+  return { rows: members.slice(skip, skip + taken), visible: members.length };
 };
 
 const isOneOf = (groupKeys: readonly string[] | undefined): ((row: table.WireRow) => boolean) => {

@@ -15,8 +15,8 @@ export const breachesPerEvent = 75;
 /**
  * Findings that one transaction of a scan has recorded. `sensitive`: those of their breaches that were sensitive then.
  */
-export type Found = {
-  type: "found";
+export type NewFindings = {
+  type: "findings";
   scanId: number;
   /** No scan of the organization had completed before this one. */
   isFirst: boolean;
@@ -56,10 +56,10 @@ export type Problem = { type: "problem"; error: string; scanId?: number; to?: nu
 export const keyOfScan = (
   org: number,
   scanId: number,
-  kind: "collecting" | "found" | "ended",
+  kind: "collecting" | "findings" | "ended",
   finding = 0,
 ): Key => {
-  const place = { collecting: "0", found: `1#${padded(finding)}`, ended: "2" }[kind];
+  const place = { collecting: "0", findings: `1#${padded(finding)}`, ended: "2" }[kind];
   return keys.outbox(org, `SCAN#${padded(scanId)}#${place}`);
 };
 
@@ -67,11 +67,14 @@ export const keyOfScan = (
  * The write for the transaction that records findings. The row is not due: the scan's end, which is, makes
  * the worker look at all rows before it.
  */
-export const findingsFound = (org: number, found: Omit<Found, "type">): Write => {
-  const [first] = found.findingIds;
-  return found.to === undefined
-    ? { put: { ...keyOfScan(org, found.scanId, "found", first), type: "found", ...found }, if: absent }
-    : { put: { ...newKey(org), type: "found", ...found, ...due(org) } };
+export const findingsRecorded = (org: number, recorded: Omit<NewFindings, "type">): Write => {
+  const [first] = recorded.findingIds;
+  return recorded.to === undefined
+    ? {
+        put: { ...keyOfScan(org, recorded.scanId, "findings", first), type: "findings", ...recorded },
+        if: absent,
+      }
+    : { put: { ...newKey(org), type: "findings", ...recorded, ...due(org) } };
 };
 
 export const scanEnded = (org: number, ended: Omit<Ended, "type">): Write => ({
@@ -83,7 +86,7 @@ export const severityRisen = (org: number, risen: Omit<Risen, "type">): Write =>
   put: { ...newKey(org), type: "risen", ...risen, ...due(org) },
 });
 
-export const problemFound = (org: number, problem: Omit<Problem, "type">): Write => ({
+export const problemOccurred = (org: number, problem: Omit<Problem, "type">): Write => ({
   put: { ...newKey(org), type: "problem", ...problem, ...due(org) },
 });
 

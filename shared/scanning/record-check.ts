@@ -10,7 +10,7 @@ import * as breachDetails from "../hibp/breach-details.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
-import { findingsFound, keyOfScan, wake } from "../outbox/outbox.ts";
+import { findingsRecorded, keyOfScan, wake } from "../outbox/outbox.ts";
 import {
   type ChangeWrites,
   type Check,
@@ -128,7 +128,7 @@ const restOf = ({ open, isWhole, writes }: Prepared): Open[] =>
   isWhole ? [] : [{ ...open, ids: open.ids.slice(writes.newFindings.length) }];
 
 /** Takes the place of a transaction's row of the outbox, which is named after its first finding, while the others are chosen. */
-const anyOutboxRow = (org: number): Write => ({ delete: keyOfScan(org, 0, "found") });
+const anyOutboxRow = (org: number): Write => ({ delete: keyOfScan(org, 0, "findings") });
 
 /** The writes of some e-mails' changes, as one transaction makes them. */
 const writesOf = (recording: Recording, prepared: readonly Prepared[]): Write[] => {
@@ -141,7 +141,10 @@ const writesOf = (recording: Recording, prepared: readonly Prepared[]): Write[] 
     findingIds: new Set(detected.map(({ id }) => id)),
     ...(sensitive.length > 0 && { sensitive: new Set(sensitive) }),
   };
-  return [...ownWritesOf(recording, prepared), ...(detected.length > 0 ? [findingsFound(org, found)] : [])];
+  return [
+    ...ownWritesOf(recording, prepared),
+    ...(detected.length > 0 ? [findingsRecorded(org, found)] : []),
+  ];
 };
 
 /** The same without the row of the outbox. */

@@ -8,7 +8,7 @@ import { Refusal } from "../contract/errors.ts";
 import { reserveOne } from "../lists/blocks.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { emails } from "../monitoring/emails/record.ts";
-import { problemFound } from "../outbox/outbox.ts";
+import { problemOccurred } from "../outbox/outbox.ts";
 import type { ScanLock } from "./lock.ts";
 import { scans } from "./record.ts";
 import type { ScanType } from "./scan-schema.ts";
@@ -79,7 +79,7 @@ const endUnqueued = async (
   await table.transact([
     ...notQueued(org, id, totalEmails, { errorMessage, completedAt: slot.createdAt }),
     ...activity.writes(org, slot, { action: "scan.failed", summary: errorMessage, actor: service }),
-    problemFound(org, { scanId: id, error: errorMessage }),
+    problemOccurred(org, { scanId: id, error: errorMessage }),
     ...also,
   ]);
 };

@@ -8,7 +8,7 @@ import * as table from "../aws/table/table.ts";
 import { noticesFor } from "../hibp/plan-notices.ts";
 import { storedSubscription } from "../hibp/subscription-state.ts";
 import type { Domain } from "../monitoring/domains/domain-row.ts";
-import { problemFound, wake } from "../outbox/outbox.ts";
+import { problemOccurred, wake } from "../outbox/outbox.ts";
 
 type ToldRow = { ids?: Set<string> };
 
@@ -34,7 +34,7 @@ export const tellNotices = async (org: number, allDomains: readonly Domain[]): P
         ...(ids.size > 0 ? { set: { ids } } : { remove: ["ids"] }),
         if: asRead({ ids: row?.ids }),
       },
-      ...(fresh.length === 0 ? [] : [problemFound(org, { error: texts.join(" ") })]),
+      ...(fresh.length === 0 ? [] : [problemOccurred(org, { error: texts.join(" ") })]),
     ]),
   );
   if (written && fresh.length > 0) await wake(org);

@@ -1,7 +1,7 @@
 /** Scans that find the people of a domain in breaches, and what they wrote. */
 import { beforeEach, expect } from "vitest";
 import { type Delivery, deliveries } from "../../shared/alerting/deliveries/delivery.ts";
-import { isTold } from "../../shared/alerting/deliveries/share.ts";
+import { isOfDelivery } from "../../shared/alerting/deliveries/share.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { type FindingRecord, findings } from "../../shared/findings/record.ts";
@@ -83,7 +83,7 @@ export const timesTold = async (org: number, channelId: number): Promise<Map<num
     if (event.type === "breach") event.email.findingIds.forEach(tell);
     if (event.type !== "gathered") continue;
     for (const row of all) {
-      if (scans?.has(findings.groupOf(row).scanId ?? 0) && isTold(event, row)) tell(row.id);
+      if (scans?.has(findings.groupOf(row).scanId ?? 0) && isOfDelivery(event, row)) tell(row.id);
     }
   }
   return times;

@@ -263,7 +263,9 @@ test("others are told once that a channel gives up, again a day later if it work
     expect.any(String),
     [sentence],
   ]);
-  await table.update(keys.channel(org, channelId), { set: { failureToldAt: dayAgo(), name: "Security" } });
+  await table.update(keys.channel(org, channelId), {
+    set: { failureReportedAt: dayAgo(), name: "Security" },
+  });
   await attempt({ status: 404 });
   const named = sentence.replace(`${channelId}`, `${channelId} "Security"`);
   expect((await told()).toSorted()).toEqual([sentence, named].toSorted());
@@ -302,11 +304,11 @@ test.each([
   await attempt({ status: 404 });
   // Another change leaves it as it is.
   await change({ notifyOnScanComplete: false });
-  expect(await channels.get(org, channelId)).toHaveProperty("failureToldAt");
+  expect(await channels.get(org, channelId)).toHaveProperty("failureReportedAt");
   expect(await noticesOfFailures()).toHaveLength(1);
   await change(await patchOf(change));
-  const { failingSince, failureToldAt } = (await channels.get(org, channelId)) ?? {};
-  expect([failingSince, failureToldAt]).toEqual([undefined, undefined]);
+  const { failingSince, failureReportedAt } = (await channels.get(org, channelId)) ?? {};
+  expect([failingSince, failureReportedAt]).toEqual([undefined, undefined]);
   await change({ isEnabled: true });
   await redeliver();
   await attempt({ status: 404 });

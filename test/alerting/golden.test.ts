@@ -25,12 +25,12 @@ const groupOf = (breach: typeof payroll, people: number): SummaryBreach => ({
 });
 
 const many: Summary = {
-  kind: "found",
+  kind: "findings",
   breaches: [groupOf(payroll, 212), groupOf(forum, 3)],
   persons: [],
   discreetPeople: 0,
   people: 213,
-  inAll: { worst: payroll, others: 1, findings: 215, people: 213 },
+  inAll: { worst: payroll, more: 1, findings: 215, people: 213 },
   scanId: 12,
 };
 
@@ -40,7 +40,7 @@ const few: Summary = {
   breaches: [groupOf(payroll, 2), groupOf(forum, 1)],
   persons: [breachReport([payroll, forum]), breachReport([payroll], grace)],
   people: 2,
-  inAll: { worst: payroll, others: 1, findings: 3, people: 2 },
+  inAll: { worst: payroll, more: 1, findings: 3, people: 2 },
 };
 
 const channelOf = (grouping: Grouping) => ({ channel: "email", grouping }) as Channel;
@@ -54,7 +54,7 @@ const kinds: Record<string, Content> = {
   "last-of-two": {
     ...few,
     stage: "last",
-    inAll: { worst: payroll, others: 1, findings: 215, people: 213 },
+    inAll: { worst: payroll, more: 1, findings: 215, people: 213 },
   },
   "first-scan": {
     ...many,
@@ -62,7 +62,7 @@ const kinds: Record<string, Content> = {
     bySeverity: { critical: 0, high: 212, medium: 0, low: 3 },
     scannedCount: 1_401,
   },
-  sensitive: { ...noBreaches, kind: "found", discreetPeople: 2, scanId: undefined },
+  sensitive: { ...noBreaches, kind: "findings", discreetPeople: 2, scanId: undefined },
   "sensitive-and-others": {
     ...many,
     breaches: many.breaches.map((each) => ({ ...each, named: [] })),
@@ -75,7 +75,7 @@ const kinds: Record<string, Content> = {
     persons: [],
     discreetPeople: 0,
     people: 12,
-    inAll: { worst: payroll, others: 0, findings: 12, people: 12 },
+    inAll: { worst: payroll, more: 0, findings: 12, people: 12 },
     reopened: 2,
     scanId: undefined,
   },

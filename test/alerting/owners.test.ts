@@ -15,7 +15,7 @@ import { type Delivery, deliveries, waitsForOf } from "../../shared/alerting/del
 import { addresseesOf, setConsent } from "../../shared/alerting/kinds/recipient.ts";
 import { ownersChannel } from "../../shared/alerting/owners/owner.ts";
 import { stateOf } from "../../shared/alerting/owners/state.ts";
-import { tellByHand } from "../../shared/alerting/owners/tell.ts";
+import { tellOwnersByHand } from "../../shared/alerting/owners/tell.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
@@ -72,7 +72,7 @@ const sendAll = async (): Promise<string[]> => {
 };
 
 const tell = async (org: number, ids?: readonly number[]): Promise<number> =>
-  tellByHand(org, ids ?? (await findingsOf(org)).map(({ id }) => id), administrator);
+  tellOwnersByHand(org, ids ?? (await findingsOf(org)).map(({ id }) => id), administrator);
 
 const disable = async (org: number, user: number): Promise<void> => {
   const [row] = (await findingsOf(org)).filter(({ email }) => email === `user${user}@${domain}`);

@@ -53,10 +53,10 @@ const renderSummary = (
   organizationName = "Acme",
 ): SlackMessage => {
   const [worst] = summary.breaches;
-  const inAll = { worst, others: summary.breaches.length - 1, findings: 212, people: 212 };
+  const inAll = { worst, more: summary.breaches.length - 1, findings: 212, people: 212 };
   return messageOf(
     noticeOf(
-      { kind: "found", persons: [], people: 212, inAll, scanId: 12, ...summary },
+      { kind: "findings", persons: [], people: 212, inAll, scanId: 12, ...summary },
       { organizationName, dashboardUrl },
     ),
   );

@@ -1,6 +1,6 @@
 /** When the identity provider is asked to let people choose their account. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { chooseAccount, noteRefusal, takeChoice } from "../../dashboard/account-choice.ts";
+import { chooseAccount, rememberRefusal, takeChoice } from "../../dashboard/account-choice.ts";
 
 const refusals = {
   here: { status: 403, code: "user_unknown" },
@@ -25,7 +25,7 @@ describe("where the browser keeps it", () => {
   const attempts = (...refused: (keyof typeof refusals)[]): boolean[] =>
     refused.map((by) => {
       const asks = takeChoice();
-      noteRefusal(refusals[by]);
+      rememberRefusal(refusals[by]);
       return asks;
     });
 
@@ -57,7 +57,7 @@ test("nobody is asked where the browser keeps nothing, and nothing fails", () =>
   };
   vi.stubGlobal("localStorage", { getItem: refuse, setItem: refuse, removeItem: refuse });
   chooseAccount();
-  noteRefusal(refusals.here);
+  rememberRefusal(refusals.here);
   expect(takeChoice()).toBe(false);
   vi.unstubAllGlobals();
 });

@@ -158,9 +158,9 @@ describe("a mail in the systems that take mail", () => {
         people: 212,
         named: Array.from({ length: 10 }, (_, person) => `first.lastname-${person}@acme.example`),
       }));
-      const inAll = { worst: breaches[0], others: 79, findings: 9_000, people: 1_090 };
+      const inAll = { worst: breaches[0], more: 79, findings: 9_000, people: 1_090 };
       return noticeOf(
-        { kind: "found", breaches, persons: [], discreetPeople: 0, people: 1_090, inAll, scanId: 7 },
+        { kind: "findings", breaches, persons: [], discreetPeople: 0, people: 1_090, inAll, scanId: 7 },
         context,
       );
     };

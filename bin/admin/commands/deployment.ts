@@ -16,7 +16,7 @@ type Line = { check: string; result: "ok" | "failed" | "skipped"; says?: string;
 type Report = { organizationId: number; failed: number; checks: Line[] };
 
 const name = "Deployment test";
-const others: Commands = {
+const usedCommands: Commands = {
   ...orgCommands,
   ...domainCommands,
   ...userCommands,
@@ -25,7 +25,7 @@ const others: Commands = {
 };
 // biome-ignore lint/suspicious/noExplicitAny: every command has its own result
 const act = (stack: Stack, command: string, flags: Flags): Promise<any> | undefined =>
-  others[command]?.run(flags, stack);
+  usedCommands[command]?.run(flags, stack);
 
 export const deploymentCommands: Commands = {
   "deployment test": {

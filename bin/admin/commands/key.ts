@@ -15,8 +15,8 @@ export const keyCommands: Commands = {
       const { id: org } = await findOrganization(flags);
       const label = parse("label", keyLabel, flags.label);
       const notices = await newNoticesToAdmins(org);
-      const told = () => notices.writes({ about: "api_key", label, by: administrator.label });
-      const created = await apiKeys.create(org, label, administrator, told);
+      const noticeWrites = () => notices.writes({ about: "api_key", label, by: administrator.label });
+      const created = await apiKeys.create(org, label, administrator, noticeWrites);
       return { ...shown(created), key: created.key };
     },
   },

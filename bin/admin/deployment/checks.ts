@@ -152,9 +152,9 @@ const expectEmpty = async (trial: Trial, queue: string): Promise<undefined> => {
 /** A message of any queue about rows that do not exist, so that a worker has nothing to do. */
 const messageAboutNothing = (organizationId: number): string => {
   const scan = { scanId: 1, fencingToken: 0, batch: 1, chunk: "1" };
-  const others = { acknowledgementId: 1, mailId: "00000000-0000-4000-8000-000000000000" };
+  const ids = { acknowledgementId: 1, mailId: "00000000-0000-4000-8000-000000000000" };
   const delivery = { deliveryId: 1, channelId: 1, attempt: 1 };
-  return JSON.stringify(withVersion({ organizationId, ...scan, ...others, ...delivery }));
+  return JSON.stringify(withVersion({ organizationId, ...scan, ...ids, ...delivery }));
 };
 
 const queueChecks = queueWorkers.map(

@@ -53,19 +53,18 @@ export function ChannelDialog({ channel, onClose, onDone }: Properties) {
   const save = async (fields: FormData): Promise<string> => {
     const typed = String(fields.get("destination")).trim();
     const destination = typed === recipients.join(", ") && isKept ? "" : typed;
-    const told = Object.fromEntries(flags.map(({ name }) => [name, fields.get(name) === "on"])) as Record<
-      (typeof flags)[number]["name"],
-      boolean
-    >;
+    const notifications = Object.fromEntries(
+      flags.map(({ name }) => [name, fields.get(name) === "on"]),
+    ) as Record<(typeof flags)[number]["name"], boolean>;
     const config = configOf(kind, destination, secretOf(fields));
     if (id.current === undefined) {
       // The contract's body is one of three forms, told apart by its kind.
-      const body = { channel: kind, config, ...told } as never;
+      const body = { channel: kind, config, ...notifications } as never;
       id.current = (await call("POST /v1/alert-configs", { body })).id;
     } else {
       const path = { id: id.current };
       const changes = {
-        ...told,
+        ...notifications,
         ...(Object.keys(config).length > 0 && { config }),
         ...(!isKept && { channel: kind }),
       };

@@ -106,8 +106,8 @@ export function PlanRows({ rows, columns: headings }: PlanProps) {
     .map((row, id): Row => ({ ...row, id, kind: kindOf(row) }))
     .sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || one.id - other.id);
   const counts = order.flatMap((kind) => {
-    const found = all.filter((row) => row.kind === kind).length;
-    return found === 0 ? [] : [`${number(found)} ${kinds[kind].many}`];
+    const rowCount = all.filter((row) => row.kind === kind).length;
+    return rowCount === 0 ? [] : [`${number(rowCount)} ${kinds[kind].many}`];
   });
   const { withoutAddress } = headings;
   const names = all.flatMap(({ kind, team }) => (kind === "will_import" && team ? [team] : []));

@@ -177,18 +177,18 @@ export function FindingList({ filters, data, heading }: ListProps) {
 
 /** Why there is nothing: all of it was handled, the filters leave nothing, or nothing was found at all. */
 function NoFindings({ filters, handled = 0 }: { filters: Filters; handled: number | undefined }) {
-  const { acknowledged, ...others } = filters;
+  const { acknowledged, ...filtersButState } = filters;
   if (handled > 0) {
     return (
       <NoMatch
         title={handled === 1 ? "The only one is handled." : `All ${number(handled)} handled.`}
         path="/findings"
-        query={{ ...others, acknowledged: true }}
+        query={{ ...filtersButState, acknowledged: true }}
         all="Show what was handled"
       />
     );
   }
-  if (Object.keys(others).length > 0 || acknowledged === "true") {
+  if (Object.keys(filtersButState).length > 0 || acknowledged === "true") {
     return (
       <NoMatch
         title="No finding matches these filters."

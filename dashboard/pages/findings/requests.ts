@@ -33,12 +33,12 @@ export async function matchingOf(filters: Filters, isReopening: boolean): Promis
   const { acknowledged = String(isReopening) } = filters;
   const wanted = { ...filters, acknowledged };
   const detectedBefore = serviceTime().toISOString();
-  const found = await call("GET /dashboard/findings", { query: { ...wanted, limit: 1 } });
+  const page = await call("GET /dashboard/findings", { query: { ...wanted, limit: 1 } });
   return {
     filter: { ...bodyOf(wanted), detectedBefore },
-    total: found.total,
+    total: page.total,
     isOpen: acknowledged === openOnes,
-    words: inWords(wanted, found.total, namesOf(found)),
+    words: inWords(wanted, page.total, namesOf(page)),
   };
 }
 

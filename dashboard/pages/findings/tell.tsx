@@ -11,7 +11,7 @@ import type { Filters } from "./filters.ts";
 const mostAtOnce = 100;
 
 /** More owners than these are told in several steps. Somebody looks at each. */
-const mostTold = 1000;
+const mostFindings = 1000;
 
 /** The findings, or what to list them by. */
 type Properties = Ends & { of: readonly Finding[] | Filters };
@@ -21,13 +21,13 @@ export function TellDialog({ of, ...ends }: Properties) {
     Array.isArray(of) ? (of as readonly Finding[]) : readAll(of as Filters, signal),
   );
   const { value } = data;
-  const isTooMany = value !== undefined && value.length > mostTold;
-  const told = isTooMany ? [] : (value?.filter(({ breach }) => !breach.isSensitive) ?? []);
-  const people = new Set(told.map(({ emailId }) => emailId)).size;
+  const isTooMany = value !== undefined && value.length > mostFindings;
+  const sent = isTooMany ? [] : (value?.filter(({ breach }) => !breach.isSensitive) ?? []);
+  const people = new Set(sent.map(({ emailId }) => emailId)).size;
   const name = people === 1 ? "Tell the owner" : "Tell the owners";
   const tell = async (): Promise<string> => {
     // Those of one person stand together: most people get one request, and so one message.
-    const ids = told.toSorted((one, other) => one.emailId - other.emailId).map(({ id }) => id);
+    const ids = sent.toSorted((one, other) => one.emailId - other.emailId).map(({ id }) => id);
     let matching = 0;
     for (let start = 0; start < ids.length; start += mostAtOnce) {
       const body = { ids: ids.slice(start, start + mostAtOnce) };
@@ -41,7 +41,7 @@ export function TellDialog({ of, ...ends }: Properties) {
     <FormDialog {...ends} title={`${name}?`} submit={name} isIdle={people === 0} onSubmit={tell}>
       <Pending data={data} what="the people" />
       {isTooMany && (
-        <p>These are more than {number(mostTold)} findings. Choose fewer, by filters or one by one.</p>
+        <p>These are more than {number(mostFindings)} findings. Choose fewer, by filters or one by one.</p>
       )}
       {value !== undefined && !isTooMany && (
         <p>
@@ -65,7 +65,7 @@ async function readAll(filters: Filters, signal: AbortSignal): Promise<Finding[]
   );
   for await (const { rows } of pages) {
     all.push(...rows);
-    if (all.length > mostTold) break;
+    if (all.length > mostFindings) break;
   }
   return all;
 }

@@ -181,12 +181,12 @@ function MemberForm({ member, ...ends }: Ends & { member?: Member }) {
 /** The valid API keys that a member has made. */
 const useMadeKeys = (member: Member | undefined): Data<ApiKey[]> =>
   useData("", async (signal) => {
-    const found: ApiKey[] = [];
-    if (member === undefined) return found;
+    const apiKeys: ApiKey[] = [];
+    if (member === undefined) return apiKeys;
     const pages = allPages("apiKeys", (query) => call("GET /dashboard/api-keys", { query }, { signal }));
     for await (const { rows } of pages)
-      found.push(...rows.filter((key) => key.createdBy?.id === member.id && key.revokedAt === null));
-    return found;
+      apiKeys.push(...rows.filter((key) => key.createdBy?.id === member.id && key.revokedAt === null));
+    return apiKeys;
   });
 
 /** Nobody decides about keys before they are shown. */

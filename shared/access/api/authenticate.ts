@@ -27,7 +27,7 @@ const nobody: Identified = {};
 const known = new Set<string>();
 const maximumKnown = 5_000;
 
-const noteValidity = ({ hash }: Given, isValid: boolean): void => {
+const rememberValidity = ({ hash }: Given, isValid: boolean): void => {
   if (known.size >= maximumKnown) known.clear();
   if (isValid) known.add(hash);
   else known.delete(hash);
@@ -60,7 +60,7 @@ export const authenticate = async (
     credential === "none" ? nobody : identify(credential, now),
   ]);
   const { valid } = identified;
-  if (credential !== "none") noteValidity(credential, valid !== undefined);
+  if (credential !== "none") rememberValidity(credential, valid !== undefined);
 
   if (ofAddress.refusedSeconds > 0) {
     // The key's limit must not count this request. If this write fails, the key has one request less this
@@ -127,7 +127,7 @@ export const authenticateDashboard = async (
     identify(credential, now),
   ]);
   const { valid } = identified;
-  noteValidity(credential, valid !== undefined);
+  rememberValidity(credential, valid !== undefined);
   if (valid === undefined) {
     const addressSeconds = await countAddress(event, now);
     return addressSeconds > 0
@@ -193,13 +193,13 @@ const identify = async (credential: Given, now: Date): Promise<Identified> => {
     "userId" in row
       ? { organizationId: owner.id, actorType: "user", actorId: row.userId }
       : { organizationId: owner.id, actorType: "api_key", actorId: row.id };
-  const found = "userId" in row ? ofSession(row, { user: member, owner }, credential, now) : ofKey(row);
-  if (found === undefined) return { caller };
+  const identity = "userId" in row ? ofSession(row, { user: member, owner }, credential, now) : ofKey(row);
+  if (identity === undefined) return { caller };
   const lapsed = billingRefusal(owner.billing, now);
   return {
     caller,
     valid: {
-      principal: { organizationId: owner.id, ...found, ...(lapsed && { lapsed }) },
+      principal: { organizationId: owner.id, ...identity, ...(lapsed && { lapsed }) },
       touch: () => touch(key, row, now).catch(() => {}),
     },
   };

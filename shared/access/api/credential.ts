@@ -22,9 +22,9 @@ export type Credential =
 export const credentialOf = (event: Headers): Credential => {
   const authorization = headerValues(event, "authorization");
   if (!authorization.every(isOtherScheme)) {
-    const [only, ...others] = authorization;
+    const [only, ...rest] = authorization;
     const [, key] = /^\s*bearer\s+(\S+)\s*$/i.exec(only ?? "") ?? [];
-    const read = others.length === 0 && key !== undefined ? readApiKey(key) : undefined;
+    const read = rest.length === 0 && key !== undefined ? readApiKey(key) : undefined;
     return read === undefined ? "none" : { kind: "key", ...read };
   }
   const cookie = cookieValue(event, cookieName());

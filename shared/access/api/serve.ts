@@ -174,8 +174,8 @@ const inputOf = (
 const queryOf = (schema: z.ZodMiniObject, event: APIGatewayProxyEvent): Record<string, string> => {
   const query: Record<string, string> = {};
   for (const name of Object.keys(schema.shape)) {
-    const [value, ...others] = event.multiValueQueryStringParameters?.[name] ?? [];
-    if (others.length > 0) throw new Refusal("invalidInput", { error: `${name}: must be given once` });
+    const [value, ...rest] = event.multiValueQueryStringParameters?.[name] ?? [];
+    if (rest.length > 0) throw new Refusal("invalidInput", { error: `${name}: must be given once` });
     if (value !== undefined) query[name] = value;
   }
   return query;

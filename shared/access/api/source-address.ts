@@ -31,8 +31,8 @@ export const viewerAddress = (event: Headers): string | undefined => {
 };
 
 const onlyValue = (event: Headers, name: string): string | undefined => {
-  const [value, ...others] = headerValues(event, name);
-  return others.length === 0 ? value : undefined;
+  const [value, ...rest] = headerValues(event, name);
+  return rest.length === 0 ? value : undefined;
 };
 
 /** Neither brackets nor zones (`fe80::1%eth0`) are part of the header's form. */

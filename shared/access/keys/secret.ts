@@ -13,11 +13,11 @@ const cookieRandomLength = 32;
 const linkRandomLength = 32;
 
 const base62 = (value: number, length: number): string => {
-  let rest = value;
+  let remaining = value;
   let text = "";
   for (let index = 0; index < length; index++) {
-    text = alphabet.charAt(rest % 62) + text;
-    rest = Math.floor(rest / 62);
+    text = alphabet.charAt(remaining % 62) + text;
+    remaining = Math.floor(remaining / 62);
   }
   return text;
 };

@@ -34,7 +34,7 @@ export const list = async ({
   limit: number;
 }): Promise<OperatorEntry[]> => {
   const { pk } = keys.operatorEntry("", "");
-  const found: OperatorEntry[] = [];
+  const listed: OperatorEntry[] = [];
   const pages = table.queryPages<OperatorEntry & Key>({
     pk,
     descending: true,
@@ -43,9 +43,9 @@ export const list = async ({
   for await (const page of pages) {
     for (const { pk: _, sk: __, ...entry } of page) {
       if (organizationId !== undefined && entry.organizationId !== organizationId) continue;
-      found.push(entry);
-      if (found.length === limit) return found;
+      listed.push(entry);
+      if (listed.length === limit) return listed;
     }
   }
-  return found;
+  return listed;
 };

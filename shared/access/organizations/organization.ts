@@ -60,13 +60,13 @@ export async function* everyId(): AsyncGenerator<number[]> {
 
 /** All organizations except those that are being deleted, in the order of their ids. */
 export const list = async (): Promise<Organization[]> => {
-  const found: Organization[] = [];
+  const active: Organization[] = [];
   for await (const ids of everyId()) {
     for (const organization of await table.getMany<Organization>(ids.map(keys.organization))) {
-      if (organization !== undefined && organization.deleting !== true) found.push(organization);
+      if (organization !== undefined && organization.deleting !== true) active.push(organization);
     }
   }
-  return found;
+  return active;
 };
 
 export const get = (org: number): Promise<Organization | undefined> => table.get(keys.organization(org));

@@ -168,7 +168,7 @@ export const enterAs = async (
 ): Promise<SignedIn | undefined> => {
   const { id: organizationId } = membership.organization;
   const { id: userId } = membership.user;
-  const found: Write = {
+  const account: Write = {
     put: { ...keys.signInIdentity(identityId, organizationId), organizationId, userId },
     if: condition("attribute_not_exists(#pk) OR #userId = :userId", { userId }),
   };
@@ -176,7 +176,7 @@ export const enterAs = async (
     set: { identityId },
     if: condition("attribute_not_exists(#identityId) OR #identityId = :identityId", { identityId }),
   };
-  const signedIn = await enter(membership, [...also, found], { ...visit, change });
+  const signedIn = await enter(membership, [...also, account], { ...visit, change });
   if (signedIn === undefined || signedIn.user.email === email) return signedIn;
   return {
     ...signedIn,
@@ -197,11 +197,11 @@ export const chooseOrganization = (
   });
 
 const choose = (memberships: readonly Membership[], organizationId: number | undefined): Membership => {
-  const [first, ...others] =
+  const [first, ...rest] =
     organizationId === undefined
       ? memberships
       : memberships.filter(({ organization }) => organization.id === organizationId);
   if (first === undefined) throw new Refusal("invalidLink");
-  if (others.length === 0) return first;
+  if (rest.length === 0) return first;
   throw chooseOrganization(memberships);
 };

@@ -34,7 +34,7 @@ export const add = async (
   answer: NewPasskey,
   { session, origin, browser }: { session: string; origin: string; browser: string | undefined },
 ): Promise<ReturnType<typeof users.shownPasskey>> => {
-  const { found, challenge } = await verify(origin, async (expected) => {
+  const { verified, challenge } = await verify(origin, async (expected) => {
     const response = { ...answer, clientExtensionResults: {} };
     const { registrationInfo } = await verifyRegistrationResponse({
       response,
@@ -44,8 +44,8 @@ export const add = async (
     return registrationInfo?.credential;
   });
   const passkey: users.Passkey = {
-    publicKey: Buffer.from(found.publicKey).toString("base64url"),
-    counter: found.counter,
+    publicKey: Buffer.from(verified.publicKey).toString("base64url"),
+    counter: verified.counter,
     createdAt: new Date().toISOString(),
     ...(browser !== undefined && { browser }),
   };
@@ -53,7 +53,7 @@ export const add = async (
   const notices = await withOptimisticRetry(async () => {
     const { user } = await membershipOf(org, userId);
     const { passkeys } = user;
-    const all = { ...passkeys, [found.id]: passkey };
+    const all = { ...passkeys, [verified.id]: passkey };
     if (Object.keys(all).length > maximumPasskeys) throw new Refusal("passkeyLimitReached");
     const notices = newNotices(org, [user]);
     const { createdAt } = passkey;
@@ -74,7 +74,7 @@ export const add = async (
     return notices;
   });
   await notices.send();
-  return users.shownPasskey(found.id, passkey);
+  return users.shownPasskey(verified.id, passkey);
 };
 
 /**
@@ -93,7 +93,7 @@ export const signIn = async (
   const membership = await membershipOf(Number(org), Number(userId));
   const passkey = membership.user.passkeys?.[id];
   if (passkey === undefined) throw new Refusal("passkeyUnknown");
-  const { found, challenge } = await verify(origin, async (expected) => {
+  const { verified, challenge } = await verify(origin, async (expected) => {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: { ...answer, response: { ...response, userHandle }, clientExtensionResults: {} },
       credential: { id, publicKey: Buffer.from(passkey.publicKey, "base64url"), counter: passkey.counter },
@@ -106,7 +106,7 @@ export const signIn = async (
   const signedIn = await links.enter(membership, [use(challenge)], {
     ...visit,
     change: {
-      set: { [`${path}.counter`]: found.newCounter, [`${path}.lastUsedAt`]: new Date().toISOString() },
+      set: { [`${path}.counter`]: verified.newCounter, [`${path}.lastUsedAt`]: new Date().toISOString() },
       if: asRead({ [`${path}.counter`]: passkey.counter }),
     },
   });
@@ -128,18 +128,19 @@ type Expected = Pick<
 > & { expectedRPID: string };
 
 /**
- * What the library found, and the challenge that was signed. Refuses `passkeyRefused` where it throws or finds nothing.
+ * What the library has verified, and the challenge that was signed. Refuses `passkeyRefused` where it throws
+ * or verifies nothing.
  */
-const verify = async <Found>(
+const verify = async <Verified>(
   origin: string,
-  check: (expected: Expected) => Promise<Found | undefined>,
-): Promise<{ found: Found; challenge: string }> => {
+  check: (expected: Expected) => Promise<Verified | undefined>,
+): Promise<{ verified: Verified; challenge: string }> => {
   let challenge = "";
   const expectedChallenge = (signed: string): boolean => {
     challenge = signed;
     return /^[\w-]{43}$/.test(signed);
   };
-  const found = await check({
+  const verified = await check({
     expectedOrigin: origin,
     expectedRPID: rpIdOf(origin),
     expectedChallenge,
@@ -148,6 +149,6 @@ const verify = async <Found>(
     // What follows is what the browser has sent.
     logger.warn("passkey refused", { reason: error.message.split('"', 1)[0] });
   });
-  if (found === undefined) throw new Refusal("passkeyRefused");
-  return { found, challenge };
+  if (verified === undefined) throw new Refusal("passkeyRefused");
+  return { verified, challenge };
 };

@@ -29,11 +29,11 @@ export const signIn = async (
   visit: Visit,
 ): Promise<links.SignedIn> => {
   const { email, identityId } = identity;
-  const found = await links.membershipsOf({ email, identityId });
-  const memberships = found.length > 0 ? found : await join(identity, await findHomes());
-  const [only, ...others] = memberships;
+  const known = await links.membershipsOf({ email, identityId });
+  const memberships = known.length > 0 ? known : await join(identity, await findHomes());
+  const [only, ...rest] = memberships;
   if (only === undefined) throw await refusalOf(email);
-  if (others.length > 0) {
+  if (rest.length > 0) {
     const { token } = await links.create({ email, identityId, by: "provider" }, links.lifetimes.link);
     throw links.chooseOrganization(memberships, { token });
   }
@@ -50,9 +50,9 @@ const refusalOf = async (email: string): Promise<Refusal> =>
 /** Makes the person a member. Who was removed stays out until somebody invites them. */
 const join = async (
   { email, identityId, name }: Identity,
-  [org, ...others]: readonly number[],
+  [org, ...rest]: readonly number[],
 ): Promise<readonly links.Membership[]> => {
-  if (org === undefined || others.length > 0) return [];
+  if (org === undefined || rest.length > 0) return [];
   const [organization, wasRemoved] = await Promise.all([
     organizations.get(org),
     users.wasRemoved(org, { email, identityId }),

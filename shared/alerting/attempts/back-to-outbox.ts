@@ -1,10 +1,10 @@
 import type { Write } from "../../aws/table/condition.ts";
 import { findings } from "../../findings/record.ts";
 import * as breachDetails from "../../hibp/breach-details.ts";
-import { breachesPerEvent, findingsFound } from "../../outbox/outbox.ts";
+import { breachesPerEvent, findingsRecorded } from "../../outbox/outbox.ts";
 import type { Delivery, Gathered } from "../deliveries/delivery.ts";
-import { isTold } from "../deliveries/share.ts";
-import { type FoundRow, foundIn } from "../messages/found.ts";
+import { isOfDelivery } from "../deliveries/share.ts";
+import { findingsOfScans, type ScanFinding } from "../messages/scan-findings.ts";
 
 /** Rows of the outbox that one transaction writes, beside the delivery that they replace. */
 const rowsAtOnce = 90;
@@ -19,11 +19,11 @@ export const backToOutbox = async (
   event: Gathered,
   channelId: number,
 ): Promise<{ writes: Write[]; after?: number }> => {
-  const { isWhole, rows } = await foundIn(org, scans, (event.after ?? 0) + 1);
-  const runs: FoundRow[][] = [];
+  const { isWhole, rows } = await findingsOfScans(org, scans, (event.after ?? 0) + 1);
+  const runs: ScanFinding[][] = [];
   let last: number | undefined;
   for await (const some of rows()) {
-    for (const row of some.filter((each) => isTold(event, each))) {
+    for (const row of some.filter((each) => isOfDelivery(event, each))) {
       const run = runs.at(-1);
       const isOfRun = run?.[0] && run[0].emailId === row.emailId && scanOf(run[0]) === scanOf(row);
       if (isOfRun && run.length < breachesPerEvent) run.push(row);
@@ -33,12 +33,12 @@ export const backToOutbox = async (
     if (runs.length > rowsAtOnce) break;
   }
   const isCut = runs.length > rowsAtOnce;
-  const told = runs.slice(0, rowsAtOnce);
-  const details = await breachDetails.details(told.flat().map(({ breachId }) => breachId));
-  const writes = told.map((run) => {
+  const sent = runs.slice(0, rowsAtOnce);
+  const details = await breachDetails.details(sent.flat().map(({ breachId }) => breachId));
+  const writes = sent.map((run) => {
     const [first] = run;
     const sensitive = run.map(({ breachId }) => breachId).filter((id) => details.get(id)?.isSensitive);
-    return findingsFound(org, {
+    return findingsRecorded(org, {
       scanId: first === undefined ? 0 : scanOf(first),
       isFirst: false,
       findingIds: new Set(run.map(({ id }) => id)),
@@ -46,8 +46,8 @@ export const backToOutbox = async (
       to: channelId,
     });
   });
-  const after = isCut ? told.at(-1)?.at(-1)?.id : last;
+  const after = isCut ? sent.at(-1)?.at(-1)?.id : last;
   return { writes, ...((isCut || !isWhole) && after !== undefined && { after }) };
 };
 
-const scanOf = (row: FoundRow): number => findings.groupOf(row).scanId ?? 0;
+const scanOf = (row: ScanFinding): number => findings.groupOf(row).scanId ?? 0;

@@ -20,7 +20,7 @@ import { fingerprint } from "../kinds/recipient.ts";
 import { type Content, readContent } from "../messages/content.ts";
 import { type Receiver, send } from "../messages/send.ts";
 import { headlineOf } from "../messages/title.ts";
-import { leastTold, ownersChannel } from "../owners/owner.ts";
+import { leastForOwners, ownersChannel } from "../owners/owner.ts";
 import { backToOutbox } from "./back-to-outbox.ts";
 import { planMail } from "./mail-plan.ts";
 
@@ -126,7 +126,7 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (row.event.type === "gathered") {
     // What is gathered becomes an event when it is sent.
     if (row.lastAttemptAt === null && !channel.notifyOnNewBreach) return discard(attempt);
-    if (channel.channel === "webhook") return tellAsEvents(attempt, row.event);
+    if (channel.channel === "webhook") return sendAsEvents(attempt, row.event);
   }
   // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
   const [content, form] = await Promise.all([readContent(org, row, channel, least), openForm(attempt)]);
@@ -153,7 +153,7 @@ const discard = async ({ org, row, log }: Attempt): Promise<undefined> => {
 };
 
 /** A channel that has become a webhook gets what it had gathered as events: the outbox takes it back. */
-const tellAsEvents = async ({ org, row, channel, log }: Attempt, event: Gathered): Promise<undefined> => {
+const sendAsEvents = async ({ org, row, channel, log }: Attempt, event: Gathered): Promise<undefined> => {
   const { writes, after } = await backToOutbox(org, row, event, channel.id);
   // What is left has its turn when the delivery is due.
   await transitions.replace(org, row, writes, after === undefined ? undefined : { ...event, after });
@@ -171,7 +171,7 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
     if (!isPassing && !(error instanceof ChannelNotOpened)) throw error;
     logError(channelNotOpened, error);
     const obstacle = { failure: "channel could not be opened", isOperators: true };
-    if (Date.now() >= waitsUntil(row, settings)) await noteFailing(attempt, obstacle, true);
+    if (Date.now() >= waitsUntil(row, settings)) await failChannel(attempt, obstacle, true);
     const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
     return wait(attempt, obstacle, { seconds, isEndless: true });
   }
@@ -212,7 +212,7 @@ const afterSuccess = async (
   { claimed }: Prepared,
   outcome: transitions.Outcome,
 ): Promise<void> => {
-  if (channel !== ownersChannel) await failing.noteWorking(org, channel);
+  if (channel !== ownersChannel) await failing.recordArrival(org, channel);
   await transitions.finish(org, claimed, { status: "delivered" }, outcome);
   log("delivered");
 };
@@ -235,7 +235,7 @@ const afterFailure = async (
   const next = isThrottled
     ? nextAfterThrottling(row, retryAfterSeconds)
     : nextAfterFailure(left, settings.redispatchSeconds);
-  await noteFailing(attempt, why, next.status === "not delivered");
+  await failChannel(attempt, why, next.status === "not delivered");
   const finished = await transitions.finish(org, claimed, next, { ...outcome, failure });
   log(isThrottled ? "throttled" : next.status, failure);
   if (finished === "finished" && "retryInSeconds" in next) {
@@ -264,7 +264,7 @@ const notServed = (channel: Channel, { billing }: Organization): string | undefi
 
 /** The severity, as a level, from which an owner is told; by hand of all. Undefined: no channel wants that any more. */
 const leastFor = async (org: number, { event }: Delivery): Promise<number | undefined> =>
-  event.type !== "owner" || event.byHand ? 0 : leastTold(await list(org));
+  event.type !== "owner" || event.byHand ? 0 : leastForOwners(await list(org));
 
 /** Until when a delivery may wait, in milliseconds since 1970. */
 const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: DeliverSettings): number =>
@@ -296,7 +296,7 @@ const wait = async (
  * An owner's mailbox is no channel, and fails none. `isOver`: the delivery is given up, or was held up for a
  * day. That the channel has failed for a day is not enough: it may have had nothing to deliver since.
  */
-const noteFailing = async (
+const failChannel = async (
   { org, row, channel, settings }: Attempt,
   failure: failing.Failure,
   isOver = false,
@@ -305,13 +305,13 @@ const noteFailing = async (
   const since = Date.parse(channel.failingSince ?? new Date().toISOString());
   const dayLater = Math.max(since + settings.longestWaitSeconds * 1000, waitsUntil(row, settings));
   const isLasting = isOver || Date.now() >= dayLater;
-  await failing.noteFailing(org, channel, failure, isLasting);
+  await failing.recordFailure(org, channel, failure, isLasting);
 };
 
 const giveUp = async (attempt: Attempt, why: failing.Failure): Promise<undefined> => {
   const { org, row, channel, owner, log } = attempt;
   // Whom nobody serves does not fail.
-  if (notServed(channel, owner) === undefined) await noteFailing(attempt, why, true);
+  if (notServed(channel, owner) === undefined) await failChannel(attempt, why, true);
   await transitions.giveUp(org, row, why.failure);
   log("given up", why.failure);
 };

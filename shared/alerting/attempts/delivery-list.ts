@@ -37,11 +37,11 @@ type Named = { titles: Parameters<typeof titleOf>[1]; addresses: ReadonlyMap<num
 
 const readNamed = async (org: number, rows: readonly Shown[]): Promise<Named> => {
   const owners = rows.flatMap(({ event }) => (event.type === "owner" ? [event.email.id] : []));
-  const [titles, found] = await Promise.all([
+  const [titles, emailRows] = await Promise.all([
     breachDetails.details(breachesInTitle(rows)),
     emails.getMany(org, owners),
   ]);
-  return { titles, addresses: new Map(found.flatMap((row) => (row ? [[row.id, row.email]] : []))) };
+  return { titles, addresses: new Map(emailRows.flatMap((row) => (row ? [[row.id, row.email]] : []))) };
 };
 
 const ownerIn = ({ event }: Shown, { addresses }: Named): ListedDelivery["owner"] => {

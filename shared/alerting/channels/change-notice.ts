@@ -9,7 +9,7 @@ import type { Actor } from "../../access/activity/actor.ts";
 import { newNoticesToAdmins } from "../../access/notices/notice.ts";
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
-import { problemFound, wake } from "../../outbox/outbox.ts";
+import { problemOccurred, wake } from "../../outbox/outbox.ts";
 import { type Channel, type ChannelForm, describe, type Flags, wants } from "./channel.ts";
 
 /** A channel as it was and as it will be, and all others of the organization. */
@@ -19,7 +19,7 @@ export type ChannelChange = {
   after: Channel | undefined;
   /** Whether it sends to another destination than before. */
   isMoved: boolean;
-  others: readonly Channel[];
+  otherChannels: readonly Channel[];
 };
 
 /** What differs between the forms of a channel before and after a change, in the words of the activity log. */
@@ -90,11 +90,11 @@ const nameOf = ({ type, label }: Actor): string => (type === "api_key" ? `the AP
  */
 export const noticesOf = async (
   org: number,
-  { before, after, isMoved, others }: ChannelChange,
+  { before, after, isMoved, otherChannels }: ChannelChange,
   actor: Actor,
 ): Promise<Notices> => {
   const isLeaving = wants(before, "breach") && (after === undefined || !wants(after, "breach"));
-  const remaining = isLeaving ? others.find((channel) => wants(channel, "breach")) : undefined;
+  const remaining = isLeaving ? otherChannels.find((channel) => wants(channel, "breach")) : undefined;
   const sentences = [
     ...(isMoved ? [`The destination of ${describe(before)} was changed.`] : []),
     ...(isLeaving && remaining === undefined
@@ -104,7 +104,7 @@ export const noticesOf = async (
   const check = remaining === undefined ? [] : [stillGetsBreaches(org, remaining)];
   if (sentences.length === 0) return { writes: check, send: async () => {} };
   const what = sentences.join(" ");
-  const toOthers = problemOf(org, others, `${what} The activity log says who did it.`);
+  const toOthers = problemOf(org, otherChannels, `${what} The activity log says who did it.`);
   const toAdmins = await newNoticesToAdmins(org);
   return {
     writes: [...check, ...toOthers, ...toAdmins.writes({ about: "channel", what, by: nameOf(actor) })],
@@ -118,9 +118,9 @@ export const noticesOf = async (
  * A problem of a channel, and how its other channels are told as of now. Whoever changes one may change them
  * next.
  */
-export const problemOf = (org: number, others: readonly Channel[], error: string): Write[] => {
-  const to = others.filter((channel) => wants(channel, "scan_error")).map(({ id }) => id);
-  return to.length === 0 ? [] : [problemFound(org, { error, to })];
+export const problemOf = (org: number, otherChannels: readonly Channel[], error: string): Write[] => {
+  const to = otherChannels.filter((channel) => wants(channel, "scan_error")).map(({ id }) => id);
+  return to.length === 0 ? [] : [problemOccurred(org, { error, to })];
 };
 
 const stillGetsBreaches = (org: number, { id }: Channel): Write => ({

@@ -34,7 +34,7 @@ export type Channel = Flags &
     /** ISO 8601, exact to the minute; absent before the first delivery. */
     lastDeliveredAt?: string;
     /** When the other channels were last told that it fails, ISO 8601. */
-    failureToldAt?: string;
+    failureReportedAt?: string;
   } & StoredForm;
 
 /** Whether a channel is enabled and notified of events of this type. */

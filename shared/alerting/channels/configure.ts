@@ -118,11 +118,11 @@ export const change = (
     const slot = await activity.slot(org);
     const stored = after && isReconfigured ? await seal(org, id, after) : undefined;
     const changed = { ...row, ...flags, ...stored } as Channel;
-    const others = all.filter((channel) => channel !== row);
+    const otherChannels = all.filter((channel) => channel !== row);
     const hasMoved = before !== undefined && after !== undefined && isOtherDestination(before, after);
     if (hasMoved && !isCounted) await assertFew(org, actor);
     isCounted = hasMoved;
-    const change = { before: row, after: changed, isMoved: hasMoved, others };
+    const change = { before: row, after: changed, isMoved: hasMoved, otherChannels };
     const notices = await noticesOf(org, change, actor);
     const changes = [...(before && after ? formChanges(before, after) : []), ...flagChanges(row, changed)];
     await table.transact([
@@ -168,7 +168,7 @@ const changeOf = (
 ): Change => ({
   set: { ...values, ...form },
   remove: [
-    ...(hasMoved || values.isEnabled !== undefined ? ["failingSince", "failureToldAt"] : []),
+    ...(hasMoved || values.isEnabled !== undefined ? ["failingSince", "failureReportedAt"] : []),
     ...(form?.channel === "email" ? ["sealed"] : []),
     ...(form === undefined || form.channel === before.channel ? [] : ["grouping", "sensitive", "tellOwners"]),
   ],

@@ -22,33 +22,33 @@ const againAfterSeconds = 24 * 3600;
 export type Failure = { failure: string; isOperators?: boolean; isPartial?: boolean };
 
 /**
- * Call it before the delivery changes: if the process dies in between, the next attempt notes it.
- * `isLasting`: the others are told, unless they were. What was noted is not written again.
+ * Call it before the delivery changes: if the process dies in between, the next attempt records it.
+ * `isLasting`: the other channels are told, unless they were. A recorded failure is not written again.
  */
-export const noteFailing = async (
+export const recordFailure = async (
   org: number,
   channel: Channel,
   failure: Failure,
   isLasting: boolean,
 ): Promise<void> => {
-  const { id, failingSince, failureToldAt } = channel;
+  const { id, failingSince, failureReportedAt } = channel;
   const now = new Date();
   const at = now.toISOString();
-  const isTold =
-    failureToldAt !== undefined &&
-    (failureToldAt > secondsAfter(now, -againAfterSeconds) || failureToldAt >= (failingSince ?? at));
-  const tells = isLasting && !isTold;
-  if (!tells && failingSince !== undefined) return;
-  const others = tells ? (await list(org)).filter((other) => other.id !== id) : [];
-  const notice = problemOf(org, others, inWords(channel, failure));
-  // A failed condition means that another attempt has told the others, or that the channel was removed.
+  const isReported =
+    failureReportedAt !== undefined &&
+    (failureReportedAt > secondsAfter(now, -againAfterSeconds) || failureReportedAt >= (failingSince ?? at));
+  const reports = isLasting && !isReported;
+  if (!reports && failingSince !== undefined) return;
+  const otherChannels = reports ? (await list(org)).filter((other) => other.id !== id) : [];
+  const notice = problemOf(org, otherChannels, inWords(channel, failure));
+  // A failed condition means that another attempt has told the other channels, or that the channel was removed.
   const { written } = await table.attempt(
     table.transact([
       {
         update: keys.channel(org, id),
         setOnce: { failingSince: at },
-        ...(tells && { set: { failureToldAt: at } }),
-        if: allOf(exists, asRead({ failureToldAt })),
+        ...(reports && { set: { failureReportedAt: at } }),
+        if: allOf(exists, asRead({ failureReportedAt })),
       },
       ...notice,
     ]),
@@ -71,7 +71,7 @@ const minute = 60_000;
  * Call it before the delivery changes too: a recorded failure that stays would keep the next one from being
  * reported.
  */
-export const noteWorking = async (
+export const recordArrival = async (
   org: number,
   { id, failingSince, lastDeliveredAt = "1970-01-01" }: Channel,
 ): Promise<void> => {

@@ -19,8 +19,8 @@ export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
     const before = all.find((channel) => channel.id === id);
     if (before === undefined) throw new Refusal("channelNotFound");
     const slot = await activity.slot(org);
-    const others = all.filter((channel) => channel !== before);
-    const notices = await noticesOf(org, { before, after: undefined, isMoved: false, others }, actor);
+    const otherChannels = all.filter((channel) => channel !== before);
+    const notices = await noticesOf(org, { before, after: undefined, isMoved: false, otherChannels }, actor);
     await table.transact([
       {
         delete: keys.channel(org, id),

@@ -12,7 +12,7 @@ const isIn = ({ ranges, apart }: Share, { id, breachId }: { id: number; breachId
   !apart.includes(breachId) && ranges.some(([first, last]) => first <= id && id <= last);
 
 /** Whether a delivery tells a finding of its scans. */
-export const isTold = (
+export const isOfDelivery = (
   { only, without, after = 0 }: { only?: Share; without?: Share; after?: number },
   finding: { id: number; breachId: number },
 ): boolean =>

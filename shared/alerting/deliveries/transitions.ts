@@ -181,13 +181,13 @@ export const giveUp = async (org: number, delivery: Delivery, failureReason: str
 };
 
 /**
- * Deletes a delivery, or keeps only the event `left`, and writes `others` in its place. Writes nothing when
+ * Deletes a delivery, or keeps only the event `left`, and writes `also` in its place. Writes nothing when
  * it has changed since it was read.
  */
 export const replace = async (
   org: number,
   delivery: Delivery,
-  others: readonly Write[] = [],
+  also: readonly Write[] = [],
   left?: AlertEvent,
 ): Promise<void> => {
   const { id, attempts, event } = delivery;
@@ -197,7 +197,7 @@ export const replace = async (
     left === undefined
       ? deliveries.delete(org, id, from, isAsRead)
       : deliveries.change(org, id, { from, set: { event: left }, if: isAsRead });
-  await table.attempt(table.transact([...deliveries.writes(org, [own]), ...others]));
+  await table.attempt(table.transact([...deliveries.writes(org, [own]), ...also]));
 };
 
 /** Takes a due delivery for a message that the caller sends. Undefined when there is nothing to send. */

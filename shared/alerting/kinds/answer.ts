@@ -28,7 +28,7 @@ export const shownBody = (
     .flatMap((each) => [each, decoded(each)])
     .filter(({ length }) => length >= minimumSecret)
     .sort((one, other) => other.length - one.length);
-  const without = secrets.reduce((rest, secret) => rest.replaceAll(secret, "…"), text);
+  const without = secrets.reduce((shown, secret) => shown.replaceAll(secret, "…"), text);
   // A pattern for whole addresses would take a time that grows with the square of the text.
   const words = without.split(/([\s"'<>]+)/).map((word) => (word.includes("@") ? "…" : word));
   return asLine(words.join(""), maximumBody, "");

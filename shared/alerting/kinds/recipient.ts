@@ -130,6 +130,6 @@ export const setAsking = async (
   set: Pick<Recipient, "asked" | "askAfter">,
 ): Promise<boolean> => {
   const update = keys.recipient(org, fingerprint(org, email));
-  const note = { update, set, if: allOf(exists, asRead({ asked, askAfter })) };
-  return (await table.attempt(table.transact([note]))).written;
+  const asking = { update, set, if: allOf(exists, asRead({ asked, askAfter })) };
+  return (await table.attempt(table.transact([asking]))).written;
 };

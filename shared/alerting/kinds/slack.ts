@@ -113,8 +113,8 @@ const factsSection = (facts: Notice["facts"]): Block => {
 const itemSections = (items: Notice["items"]): Block[] => {
   let left = maximumSections;
   return items.map((item, index) => {
-    const others = leastOfSection * (items.length - index - 1);
-    const text = itemText(item, Math.min(maximumSection, left - others));
+    const lengthBehind = leastOfSection * (items.length - index - 1);
+    const text = itemText(item, Math.min(maximumSection, left - lengthBehind));
     left -= text.length;
     return section(text);
   });

@@ -52,7 +52,7 @@ const forChannel = (
   // A channel for scans gets this only when the breach became sensitive, or the channel discreet, after the
   // delivery's creation.
   return {
-    kind: "found",
+    kind: "findings",
     ...noBreaches,
     discreetPeople: 1,
     scanId: undefined,

@@ -41,7 +41,7 @@ const ada = personOf("ada@company.example", "Ada Example", [shop, forum]);
 const alan = personOf("alan@company.example", "Alan Example", [shop]);
 
 const people: Summary = {
-  kind: "found",
+  kind: "findings",
   breaches: [
     { ...shop, people: 2, named: [], stealerLogDomains: [] },
     { ...forum, people: 1, named: [], stealerLogDomains: [] },
@@ -49,7 +49,7 @@ const people: Summary = {
   persons: [ada, alan],
   discreetPeople: 0,
   people: 2,
-  inAll: { worst: shop, others: 1, findings: 3, people: 2 },
+  inAll: { worst: shop, more: 1, findings: 3, people: 2 },
   scanId: undefined,
 };
 

@@ -75,10 +75,13 @@ export const itemsOf = (summary: Summary, dashboardUrl: string): Item[] => {
   const isCut = kind !== "baseline" && breaches.length > room;
   const listed = breaches.slice(0, isCut ? room - 1 : room);
   const more = breaches.length - listed.length;
-  const others = [...discreet, ...(more > 0 ? [`and ${counted(more, "more breach", "more breaches")}`] : [])];
+  const unlisted = [
+    ...discreet,
+    ...(more > 0 ? [`and ${counted(more, "more breach", "more breaches")}`] : []),
+  ];
   return [
     ...listed.map((breach) => itemOfGroup(breach, summary)),
-    ...others.map((title) => ({ title, details: [], url: undefined })),
+    ...unlisted.map((title) => ({ title, details: [], url: undefined })),
   ];
 };
 
@@ -107,13 +110,13 @@ const itemOfPerson = ({ email, breaches }: PersonReport, dashboardUrl: string): 
 /** A breach of many people. */
 const itemOfGroup = (breach: SummaryBreach, summary: Summary): Item => {
   const { title, severity, people, named, dataClasses, stealerLogDomains } = breach;
-  const rest = people - named.length;
+  const unnamed = people - named.length;
   const names = named.map((address) => asLine(address, maximumAddress));
-  const others = rest > 0 ? [`and ${summary.isPart ? "at least " : ""}${shown(rest)} more`] : [];
+  const moreNames = unnamed > 0 ? [`and ${summary.isPart ? "at least " : ""}${shown(unnamed)} more`] : [];
   return {
     title: `${asLine(title, maximumTitle)} · ${severity} · ${peopleOf(people, summary)}`,
     details: [
-      ...(summary.kind === "baseline" || names.length === 0 ? [] : [[...names, ...others].join(", ")]),
+      ...(summary.kind === "baseline" || names.length === 0 ? [] : [[...names, ...moreNames].join(", ")]),
       ...(dataClasses.length === 0 ? [] : [exposedIn(dataClasses)]),
       ...stolenFor(stealerLogDomains),
     ],

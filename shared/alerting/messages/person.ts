@@ -26,7 +26,7 @@ export type PersonReport = {
 /** What the owner of an address is told. `breaches`: worst first, at least one. */
 export type OwnerReport = { kind: "owner"; address: string; breaches: OwnBreach[] };
 
-type Read = { email: Email | undefined; breaches: (OwnBreach & { toldBy: number | undefined })[] };
+type Read = { email: Email | undefined; breaches: (OwnBreach & { ownerDelivery: number | undefined })[] };
 
 /** For a webhook, which is told of no address, not `forPeople`. */
 const read = async (
@@ -41,9 +41,9 @@ const read = async (
   ]);
   const breaches = breachIds.flatMap((breachId, index) => {
     const breach = details.get(breachId);
-    const { stealerLogDomains, toldBy } = rows[index] ?? {};
+    const { stealerLogDomains, ownerDelivery } = rows[index] ?? {};
     const findingId = findingIds[index] ?? 0;
-    return breach === undefined ? [] : [{ ...breach, findingId, stealerLogDomains, toldBy }];
+    return breach === undefined ? [] : [{ ...breach, findingId, stealerLogDomains, ownerDelivery }];
   });
   return { email, breaches: breaches.sort((one, other) => levelOf(other.severity) - levelOf(one.severity)) };
 };
@@ -82,8 +82,8 @@ export const readOwner = async (
   if ((await domains.get(org, group.domainId))?.verified !== true) return undefined;
   const isOver = delivery.dueAt === undefined;
   const told = breaches.filter(
-    ({ isSensitive, severity, toldBy }) =>
-      !isSensitive && levelOf(severity) >= least && (isOver || toldBy === delivery.id),
+    ({ isSensitive, severity, ownerDelivery }) =>
+      !isSensitive && levelOf(severity) >= least && (isOver || ownerDelivery === delivery.id),
   );
   return told.length === 0 ? undefined : { kind: "owner", address: email.email, breaches: told };
 };

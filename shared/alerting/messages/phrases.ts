@@ -21,15 +21,15 @@ export const shortTitle = (title: string): string => asLine(title, maximumTitleI
 /** What leaked in which breach from how many people: "PayrollPro, passwords of 212 people". */
 export const subjectOf = (
   { title, dataClasses }: Pick<Breach, "title" | "dataClasses">,
-  others: number,
+  more: number,
   people: string,
 ): string => {
   const [worst] = worstFirst(dataClasses);
   const what = worst === undefined ? "data" : asLine(worst, maximumClassInSubject);
-  return `${shortTitle(title)}${andMore(others)}, ${lowerCase(what)} of ${people}`;
+  return `${shortTitle(title)}${andMore(more)}, ${lowerCase(what)} of ${people}`;
 };
 
-export const andMore = (others: number): string => (others === 0 ? "" : ` and ${shown(others)} more`);
+export const andMore = (more: number): string => (more === 0 ? "" : ` and ${shown(more)} more`);
 
 /** "Passwords" is "passwords" within a sentence, and "IP addresses" stays. */
 const lowerCase = (text: string): string =>

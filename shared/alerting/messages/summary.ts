@@ -6,9 +6,9 @@ import { levelOf, severityAt } from "../../hibp/severity.ts";
 import { type Severity, severities } from "../../hibp/severity-schema.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent, Delivery, Gathered } from "../deliveries/delivery.ts";
-import { isTold } from "../deliveries/share.ts";
-import { type FoundRow, foundIn } from "./found.ts";
+import { isOfDelivery } from "../deliveries/share.ts";
 import { type PersonReport, readPerson } from "./person.ts";
+import { findingsOfScans, type ScanFinding } from "./scan-findings.ts";
 
 /** A message about more people groups them by breach. */
 const fewPeople = 5;
@@ -27,12 +27,12 @@ export type SummaryBreach = Breach & {
   named: string[];
 };
 
-/** What the headline says. `worst`: the worst breach; `others`: how many more there are. */
-export type InAll = { worst: Breach | undefined; others: number; findings: number; people: number };
+/** What the headline says. `worst`: the worst breach; `more`: how many more there are. */
+export type InAll = { worst: Breach | undefined; more: number; findings: number; people: number };
 
-/** `found`: new breaches; `baseline`: what the first scan found; `risen`: a breach is worse than it was thought. */
+/** `findings`: new breaches; `baseline`: what the first scan found; `risen`: a breach is worse than it was thought. */
 export type Summary = {
-  kind: "found" | "baseline" | "risen";
+  kind: "findings" | "baseline" | "risen";
   /** Worst first. Sensitive ones only where the channel may name them. */
   breaches: SummaryBreach[];
   /** Up to five people with their breaches, who are all of this message. */
@@ -64,7 +64,7 @@ export const noBreaches = {
   breaches: [],
   persons: [],
   people: 0,
-  inAll: { worst: undefined, others: 0, findings: 0, people: 0 },
+  inAll: { worst: undefined, more: 0, findings: 0, people: 0 },
 } satisfies Partial<Summary>;
 
 /** Undefined: nothing is left to tell. A single person gets a message of their own. */
@@ -75,12 +75,12 @@ export const readGathered = async (
 ): Promise<Summary | PersonReport | undefined> => {
   if (event.type !== "gathered") return undefined;
   const { minSeverity, sensitive } = optionsOf(channel);
-  const found = await readFound(org, scans, event, levelOf(minSeverity));
-  const details = await breachDetails.details(found.byBreach.keys());
-  const { open = [], discreet = [] } = Object.groupBy(found.byBreach.values(), ({ breachId }) =>
+  const totals = await readFindings(org, scans, event, levelOf(minSeverity));
+  const details = await breachDetails.details(totals.byBreach.keys());
+  const { open = [], discreet = [] } = Object.groupBy(totals.byBreach.values(), ({ breachId }) =>
     sensitive === "discreet" && details.get(breachId)?.isSensitive ? "discreet" : "open",
   );
-  for (const { level, findings } of discreet) found.bySeverity[severityAt(level)] -= findings;
+  for (const { level, findings } of discreet) totals.bySeverity[severityAt(level)] -= findings;
   const worstFirst = open.toSorted(
     (one, other) => other.level - one.level || other.everybody.size - one.everybody.size,
   );
@@ -89,27 +89,27 @@ export const readGathered = async (
   if (people + discreetPeople === 0) return undefined;
   // Other messages about the scan may name the people: neither the link nor a thread leads to them.
   const scanId = scans.size === 1 && discreetPeople === 0 ? [...scans][0] : undefined;
-  const isFew = found.isWhole && discreetPeople === 0 && people <= fewPeople && event.baseline === undefined;
-  const persons = isFew ? await readPersons(org, scanId, found.few) : [];
+  const isFew = totals.isWhole && discreetPeople === 0 && people <= fewPeople && event.baseline === undefined;
+  const persons = isFew ? await readPersons(org, scanId, totals.few) : [];
   const [person] = persons;
   if (person !== undefined && persons.length === 1 && event.without === undefined) return person;
   const [worst] = worstFirst;
   return {
-    kind: event.baseline === undefined ? "found" : "baseline",
-    breaches: toldOf(worstFirst, details, discreetPeople > 0),
+    kind: event.baseline === undefined ? "findings" : "baseline",
+    breaches: shownBreaches(worstFirst, details, discreetPeople > 0),
     persons,
     discreetPeople,
     people,
-    isPart: !found.isWhole,
+    isPart: !totals.isWhole,
     inAll: {
       worst: worst && withSeverity(details.get(worst.breachId), worst.level),
-      others: worstFirst.length - 1,
-      findings: Object.values(found.bySeverity).reduce((sum, count) => sum + count),
+      more: worstFirst.length - 1,
+      findings: Object.values(totals.bySeverity).reduce((sum, count) => sum + count),
       people: peopleIn(open.map(({ everybody }) => everybody)),
     },
     ...(event.only && { stage: "first" as const }),
     ...(event.without && { stage: "last" as const }),
-    bySeverity: found.bySeverity,
+    bySeverity: totals.bySeverity,
     ...event.baseline,
     scanId,
   };
@@ -119,7 +119,7 @@ export const readGathered = async (
  * What was found of a breach. Ids of e-mails: `everybody`, and the `people` whom this message tells of;
  * `first`: addresses of the first of these.
  */
-type BreachFound = {
+type BreachFindings = {
   breachId: number;
   level: number;
   findings: number;
@@ -130,34 +130,34 @@ type BreachFound = {
 };
 
 /** `few`: the findings that are told of the first people, one more than a message names each. */
-type FoundOfScans = {
-  byBreach: Map<number, BreachFound>;
+type FindingsByBreach = {
+  byBreach: Map<number, BreachFindings>;
   bySeverity: Record<Severity, number>;
   isWhole: boolean;
-  few: FoundRow[];
+  few: ScanFinding[];
 };
 
-const readFound = async (
+const readFindings = async (
   org: number,
   scans: ReadonlySet<number>,
   event: Gathered,
   least: number,
-): Promise<FoundOfScans> => {
-  const { bySeverity, isWhole, rows } = await foundIn(org, scans);
-  const found: FoundOfScans = { byBreach: new Map(), bySeverity: { ...bySeverity }, isWhole, few: [] };
+): Promise<FindingsByBreach> => {
+  const { bySeverity, isWhole, rows } = await findingsOfScans(org, scans);
+  const totals: FindingsByBreach = { byBreach: new Map(), bySeverity: { ...bySeverity }, isWhole, few: [] };
   const people = new Set<number>();
   for await (const some of rows()) {
     for (const row of some) {
       const level = findings.groupOf(row).severity;
-      const isOfEvent = isTold(event, row);
+      const isOfEvent = isOfDelivery(event, row);
       if (level < least) continue;
       // What the scan has found since belongs to its last message.
       if (event.only !== undefined && !isOfEvent) {
-        found.bySeverity[severityAt(level)]--;
+        totals.bySeverity[severityAt(level)]--;
         continue;
       }
-      const ofBreach = found.byBreach.get(row.breachId) ?? newBreach(row.breachId, level);
-      found.byBreach.set(row.breachId, ofBreach);
+      const ofBreach = totals.byBreach.get(row.breachId) ?? newBreach(row.breachId, level);
+      totals.byBreach.set(row.breachId, ofBreach);
       ofBreach.findings++;
       ofBreach.everybody.add(row.emailId);
       if (!isOfEvent) continue;
@@ -166,14 +166,14 @@ const readFound = async (
       for (const website of row.stealerLogDomains ?? [])
         if (ofBreach.websites.size < maximumWebsites) ofBreach.websites.add(website);
       if (people.size <= fewPeople) people.add(row.emailId);
-      if (people.has(row.emailId)) found.few.push(row);
+      if (people.has(row.emailId)) totals.few.push(row);
     }
   }
-  for (const severity of severities) if (levelOf(severity) < least) found.bySeverity[severity] = 0;
-  return found;
+  for (const severity of severities) if (levelOf(severity) < least) totals.bySeverity[severity] = 0;
+  return totals;
 };
 
-const newBreach = (breachId: number, level: number): BreachFound => ({
+const newBreach = (breachId: number, level: number): BreachFindings => ({
   breachId,
   level,
   findings: 0,
@@ -192,8 +192,8 @@ const withSeverity = (breach: Breach | undefined, level: number): Breach | undef
  * The breaches that a message tells of. Without names where readers would take these for the people of a
  * sensitive breach.
  */
-const toldOf = (
-  worstFirst: readonly BreachFound[],
+const shownBreaches = (
+  worstFirst: readonly BreachFindings[],
   details: ReadonlyMap<number, Breach>,
   isNameless: boolean,
 ): SummaryBreach[] => {
@@ -213,7 +213,7 @@ const toldOf = (
 const readPersons = async (
   org: number,
   scanId: number | undefined,
-  rows: readonly FoundRow[],
+  rows: readonly ScanFinding[],
 ): Promise<PersonReport[]> => {
   const persons = await Promise.all(
     [...Map.groupBy(rows, ({ emailId }) => emailId)].map(([id, ofEmail]) => {
@@ -244,7 +244,7 @@ export const readRisen = async (
     persons: [],
     discreetPeople: people - named,
     people: named,
-    inAll: { worst: isNamed ? breach : undefined, others: 0, findings: named, people: named },
+    inAll: { worst: isNamed ? breach : undefined, more: 0, findings: named, people: named },
     reopened,
     scanId: undefined,
   };

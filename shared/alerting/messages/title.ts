@@ -13,13 +13,13 @@ type Told = Pick<DeliveryRow, "event" | "headline">;
 export const headlineOf = (content: Content): Headline | undefined => {
   if (content.kind === "scan" || content.kind === "owner" || content.kind === "example") return undefined;
   if (content.kind === "person") {
-    const [worst, ...others] = content.breaches;
-    return { ...(worst && { breachId: worst.id }), more: others.length, people: 1, isPart: false };
+    const [worst, ...rest] = content.breaches;
+    return { ...(worst && { breachId: worst.id }), more: rest.length, people: 1, isPart: false };
   }
   const { breaches, discreetPeople, inAll, isPart = false } = content;
-  const { worst, others, people } = inAll;
+  const { worst, more, people } = inAll;
   if (breaches.length === 0 || worst === undefined) return { more: 0, people: discreetPeople, isPart };
-  return { breachId: worst.id, more: others + (discreetPeople > 0 ? 1 : 0), people, isPart };
+  return { breachId: worst.id, more: more + (discreetPeople > 0 ? 1 : 0), people, isPart };
 };
 
 /**
@@ -35,8 +35,8 @@ export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: b
   switch (event.type) {
     case "owner":
     case "breach": {
-      const [worst = 0, ...others] = event.breachIds;
-      return `${nameOf(worst)}${andMore(others.length)}: 1 person`;
+      const [worst = 0, ...rest] = event.breachIds;
+      return `${nameOf(worst)}${andMore(rest.length)}: 1 person`;
     }
     case "gathered": {
       const isFirst = event.baseline !== undefined;

@@ -32,14 +32,14 @@ const table: Table = {
     const [worst] = breaches;
     const severity = worst?.severity;
     const howMany = breachesInWords(breaches.length);
-    const found = `was found in ${howMany} that ${breaches.length === 1 ? "was" : "were"} not known before.`;
+    const predicate = `was found in ${howMany} that ${breaches.length === 1 ? "was" : "were"} not known before.`;
     const threads = threadsOf(breaches, scanId);
     if (email === undefined) {
       return {
         severity,
         threads,
         headline: `${inWords(severity)}An address that is no longer monitored appeared in ${howMany}`,
-        lead: `An address that is no longer monitored ${found} Its findings were deleted when it was removed.`,
+        lead: `An address that is no longer monitored ${predicate} Its findings were deleted when it was removed.`,
         items: breaches.map((breach) => itemOfBreach(breach)),
       };
     }
@@ -49,7 +49,7 @@ const table: Table = {
       threads,
       ...(worst && { subject: inWords(severity) + subjectOf(worst, breaches.length - 1, "1 person") }),
       headline: `${inWords(severity)}${shortened(email.address)} appeared in ${howMany}`,
-      lead: `This monitored e-mail address ${found}`,
+      lead: `This monitored e-mail address ${predicate}`,
       facts: factsOf(email),
       items: breaches.map((breach) => itemOfBreach(breach, `${url}&finding=${breach.findingId}`)),
       advice: adviceFor(worst),
@@ -121,11 +121,11 @@ const table: Table = {
     };
   },
 
-  found: (summary, { dashboardUrl }) => {
+  findings: (summary, { dashboardUrl }) => {
     const { breaches, people, stage = "only", scanId } = summary;
     const since = `New since the message before: ${peopleOf(people, summary)}, listed here. The scan found in all`;
-    const found = { only: "New in all", first: "The scan still runs. New so far", last: since }[stage];
-    const lead = breaches.length === 0 ? "" : `${found}: ${inAllOf(summary)}.`;
+    const opening = { only: "New in all", first: "The scan still runs. New so far", last: since }[stage];
+    const lead = breaches.length === 0 ? "" : `${opening}: ${inAllOf(summary)}.`;
     return {
       ...headlinesOf(summary, { prefix: "", discreet: "A sensitive breach" }),
       ...contentOf(summary, lead, dashboardUrl),
@@ -179,12 +179,12 @@ const maximumHeadline = 100;
  * is the error's beginning.
  */
 const wordsForError = (error: string): Words => {
-  const [, headline, rest = ""] = /^((?:"[^"]*"|[^"]){1,100}?)[:.] (.+?)\.?$/.exec(error) ?? [];
+  const [, headline, details = ""] = /^((?:"[^"]*"|[^"]){1,100}?)[:.] (.+?)\.?$/.exec(error) ?? [];
   return headline === undefined
     ? { headline: asLine(error.replace(/\.$/, ""), maximumHeadline), lead: error }
     : {
         headline: asLine(headline, maximumHeadline),
-        lead: `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`,
+        lead: `${details.charAt(0).toUpperCase()}${details.slice(1)}.`,
       };
 };
 
@@ -202,7 +202,7 @@ const headlinesOf = (
   { prefix, discreet }: { prefix: string; discreet: string },
 ): { subject: string; headline: string } => {
   const { breaches, discreetPeople, inAll } = summary;
-  const { worst, others } = inAll;
+  const { worst, more } = inAll;
   if (breaches.length === 0 || worst === undefined) {
     const headline = `${discreet}: ${peopleOf(discreetPeople, summary)}`;
     return { subject: headline, headline };
@@ -210,8 +210,8 @@ const headlinesOf = (
   const people = peopleOf(inAll.people, summary);
   const sensitive = discreetPeople === 0 ? "" : ", and a sensitive breach";
   const withWhat = (what: string): string => `${prefix}${inWords(worst.severity)}${what}${sensitive}`;
-  const headline = withWhat(`${shortTitle(worst.title)}${andMore(others)}, ${people}`);
-  return { subject: others === 0 ? withWhat(subjectOf(worst, 0, people)) : headline, headline };
+  const headline = withWhat(`${shortTitle(worst.title)}${andMore(more)}, ${people}`);
+  return { subject: more === 0 ? withWhat(subjectOf(worst, 0, people)) : headline, headline };
 };
 
 /** What messages about many people share. */

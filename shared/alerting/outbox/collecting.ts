@@ -4,7 +4,7 @@
  */
 import { absent, asRead, type Write } from "../../aws/table/condition.ts";
 import { lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
-import { due, type Found, keyOfScan } from "../../outbox/outbox.ts";
+import { due, keyOfScan, type NewFindings } from "../../outbox/outbox.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { Grouping } from "../channels/channel-schema.ts";
 import { type Share, widened } from "../deliveries/share.ts";
@@ -23,7 +23,7 @@ export type Collecting = {
    * By channel that has got the first message: the sensitive breaches that it left apart. Nothing is added to
    * `ranges` from then on.
    */
-  told?: Record<string, number[]>;
+  reported?: Record<string, number[]>;
   /** Counts the changes of the row. */
   step: number;
 };
@@ -33,7 +33,7 @@ export type Collecting = {
  */
 export const collected = (
   before: Collecting | undefined,
-  rows: readonly Found[],
+  rows: readonly NewFindings[],
   wanting: readonly Channel[],
   firstMessageSeconds: number,
 ): Collecting | undefined => {
@@ -47,7 +47,7 @@ export const collected = (
     ...Object.fromEntries(added.map((channel) => [channel.id, optionsOf(channel).grouping])),
   };
   // Whether a first scan is to be summed up shows at its end.
-  const isForFirst = !isFirst && before?.told === undefined && Object.values(groupings).includes("scan");
+  const isForFirst = !isFirst && before?.reported === undefined && Object.values(groupings).includes("scan");
   if (added.length === 0 && !isForFirst) return undefined;
   const { ranges = [], sensitive = [], step = 0, firstMessageAt } = before ?? {};
   const collecting = { type: "collecting" as const, scanId, groupings, ranges, sensitive, step: step + 1 };
@@ -82,7 +82,7 @@ export const apartFor = ({ sensitive }: Collecting, channel: Channel): number[] 
   optionsOf(channel).sensitive === "discreet" ? sensitive : [];
 
 /** What the first message has told a channel. Undefined: it got none. */
-export const toldTo = ({ ranges, told = {} }: Collecting, channel: Channel): Share | undefined => {
-  const apart = told[channel.id];
+export const reportedTo = ({ ranges, reported = {} }: Collecting, channel: Channel): Share | undefined => {
+  const apart = reported[channel.id];
   return apart && { ranges, apart };
 };

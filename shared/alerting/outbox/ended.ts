@@ -8,10 +8,10 @@ import { findings } from "../../findings/record.ts";
 import { type Ended, keyOfScan } from "../../outbox/outbox.ts";
 import { type Channel, list } from "../channels/channel.ts";
 import { type AlertEvent, raise, raiseFor, type Wanted } from "../deliveries/delivery.ts";
-import { type FoundRow, foundIn } from "../messages/found.ts";
-import { leastTold } from "../owners/owner.ts";
-import { tell } from "../owners/tell.ts";
-import { type Collecting, toldTo } from "./collecting.ts";
+import { findingsOfScans, type ScanFinding } from "../messages/scan-findings.ts";
+import { leastForOwners } from "../owners/owner.ts";
+import { tellOwners } from "../owners/tell.ts";
+import { type Collecting, reportedTo } from "./collecting.ts";
 import { settle } from "./settle.ts";
 import { joinWindow } from "./window.ts";
 
@@ -19,7 +19,7 @@ import { joinWindow } from "./window.ts";
 const fewPeople = 5;
 
 /** All findings of the scan were dealt with before. False: another worker has dealt with its end. */
-export const tellEnded = async (
+export const reportEnd = async (
   org: number,
   { pk, sk, ...ended }: Ended & Key,
   collecting: Collecting | undefined,
@@ -28,15 +28,15 @@ export const tellEnded = async (
   const all = await list(org);
   const groupingOf = (channel: Channel) => collecting?.groupings[channel.id] ?? "address";
   const gathering = all.filter((channel) => groupingOf(channel) !== "address");
-  const least = isFirst ? leastTold(all) : undefined;
+  const least = isFirst ? leastForOwners(all) : undefined;
   const isAsked = ended.newBreachCount > 0 && (gathering.length > 0 || least !== undefined);
-  const found = isFirst && isAsked ? await firstFound(org, scanId) : undefined;
-  const isMany = found !== undefined && found.people > fewPeople;
+  const firstFindings = isFirst && isAsked ? await readFirstFindings(org, scanId) : undefined;
+  const isMany = firstFindings !== undefined && firstFindings.people > fewPeople;
   const isBaseline = isMany && isCompleted;
   // Of a scan that failed too, since the next does not find these findings again. In transactions of their
   // own, which may be repeated.
-  if (least !== undefined && found !== undefined && !isMany) {
-    const { messages } = await tell(org, findingsFrom(least, found.rows));
+  if (least !== undefined && firstFindings !== undefined && !isMany) {
+    const { messages } = await tellOwners(org, findingsFrom(least, firstFindings.rows));
     await queue.sendPossible("deliveries", messages);
   }
   const wanted: Wanted[] = [];
@@ -48,7 +48,7 @@ export const tellEnded = async (
       windows.push(await joinWindow(org, channel, scanId, grouping));
       continue;
     }
-    const without = collecting && toldTo(collecting, channel);
+    const without = collecting && reportedTo(collecting, channel);
     const baseline = isBaseline ? { scannedCount } : undefined;
     const event = {
       type: "gathered" as const,
@@ -71,16 +71,19 @@ export const tellEnded = async (
     org,
     off,
     { writes, messages },
-    windows.flatMap(({ others }) => others),
+    windows.flatMap(({ also }) => also),
   );
 };
 
 /** Who a scan found, up to the first block with which it is to be summed up. */
-const firstFound = async (org: number, scanId: number): Promise<{ people: number; rows: FoundRow[] }> => {
-  const rows: FoundRow[] = [];
+const readFirstFindings = async (
+  org: number,
+  scanId: number,
+): Promise<{ people: number; rows: ScanFinding[] }> => {
+  const rows: ScanFinding[] = [];
   const people = new Set<number>();
-  const found = await foundIn(org, new Set([scanId]));
-  for await (const some of found.rows()) {
+  const ofScan = await findingsOfScans(org, new Set([scanId]));
+  for await (const some of ofScan.rows()) {
     rows.push(...some);
     for (const { emailId } of some) people.add(emailId);
     if (people.size > fewPeople) break;
@@ -88,7 +91,7 @@ const firstFound = async (org: number, scanId: number): Promise<{ people: number
   return { people: people.size, rows };
 };
 
-const findingsFrom = (least: number, rows: readonly FoundRow[]): number[] =>
+const findingsFrom = (least: number, rows: readonly ScanFinding[]): number[] =>
   rows.filter((row) => findings.groupOf(row).severity >= least).map(({ id }) => id);
 
 /** One event says that the scan completed, one that something failed. */

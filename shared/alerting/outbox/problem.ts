@@ -8,23 +8,23 @@ import { type AlertEvent, raiseFor } from "../deliveries/delivery.ts";
 import { settle } from "./settle.ts";
 
 /** False: another worker has told it. */
-export const tellProblem = (org: number, row: Problem & Key): Promise<boolean> => {
+export const reportProblem = (org: number, row: Problem & Key): Promise<boolean> => {
   const { error, scanId, to } = row;
-  const isTold = (channel: Channel): boolean =>
+  const isReceiver = (channel: Channel): boolean =>
     to === undefined ? wants(channel, "scan_error") : to.includes(channel.id);
   const event = { type: "scan_error" as const, ...(scanId !== undefined && { scanId }), error };
-  return tellEach(org, row, event, isTold);
+  return reportTo(org, row, event, isReceiver);
 };
 
 /** Webhooks are not told: their contract has no such event. False: another worker has told it. */
-export const tellRisen = (org: number, row: Risen & Key): Promise<boolean> => {
+export const reportRise = (org: number, row: Risen & Key): Promise<boolean> => {
   const { breachId, from, level, people, reopened } = row;
   const isConcerned = (channel: Channel): boolean => {
     const least = levelOf(optionsOf(channel).minSeverity);
     // A high severity concerns every channel, another one those that were not told of the breach before.
     return level >= least && (level >= levelOf("high") || from < least);
   };
-  return tellEach(
+  return reportTo(
     org,
     row,
     { type: "risen", breachId, people, reopened },
@@ -32,16 +32,16 @@ export const tellRisen = (org: number, row: Risen & Key): Promise<boolean> => {
   );
 };
 
-const tellEach = async (
+const reportTo = async (
   org: number,
   { pk, sk }: Key,
   event: AlertEvent,
-  isTold: (channel: Channel) => boolean,
+  isReceiver: (channel: Channel) => boolean,
 ): Promise<boolean> => {
-  const told = (await list(org)).filter(isTold);
+  const receivers = (await list(org)).filter(isReceiver);
   const raised = await raiseFor(
     org,
-    told.map((channel) => ({ channel, event })),
+    receivers.map((channel) => ({ channel, event })),
   );
   return settle(org, [{ delete: { pk, sk }, if: exists }], raised);
 };

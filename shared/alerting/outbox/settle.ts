@@ -6,16 +6,16 @@ import { deliveries, type Raised } from "../deliveries/delivery.ts";
 /**
  * Writes deliveries and takes what they tell off the outbox, in one transaction. `off`: the writes on rows of
  * the outbox, which fail when another worker has dealt with them; then this gives false. Throws
- * `TransactionRefused` when one of the `others` fails.
+ * `TransactionRefused` when a write of `also` fails.
  */
 export const settle = async (
   org: number,
   off: readonly Write[],
   { writes, messages }: Raised = { writes: [], messages: [] },
-  others: readonly Write[] = [],
+  also: readonly Write[] = [],
 ): Promise<boolean> => {
   const transaction = await table.attempt(
-    table.transact([...off, ...deliveries.writes(org, writes), ...others]),
+    table.transact([...off, ...deliveries.writes(org, writes), ...also]),
   );
   if (!transaction.written) {
     if (transaction.failed.some(({ index }) => index < off.length)) return false;

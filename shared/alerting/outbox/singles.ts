@@ -2,14 +2,14 @@
 import { chunk } from "../../aws/table/chunk.ts";
 import { type FindingRecord, findings } from "../../findings/record.ts";
 import { levelOf } from "../../hibp/severity.ts";
-import { breachesPerEvent, type Found } from "../../outbox/outbox.ts";
+import { breachesPerEvent, type NewFindings } from "../../outbox/outbox.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent } from "../deliveries/delivery.ts";
 
 /** The events of an outbox row for a channel, each with the worst breach first. */
 export const singlesFor = (
   channel: Channel,
-  { sensitive = new Set() }: Pick<Found, "sensitive">,
+  { sensitive = new Set() }: Pick<NewFindings, "sensitive">,
   rows: readonly FindingRecord[],
 ): AlertEvent[] => {
   const { minSeverity, sensitive: how } = optionsOf(channel);

@@ -18,7 +18,7 @@ export const joinWindow = async (
   channel: Channel,
   scanId: number,
   grouping: "day" | "week",
-): Promise<{ members: Raised["writes"]; others: Write[] }> => {
+): Promise<{ members: Raised["writes"]; also: Write[] }> => {
   const key = keys.gathering(org, channel.id);
   const until = endOfWindow(grouping, new Date()).toISOString();
   const window = await table.get<Window>(key);
@@ -27,7 +27,7 @@ export const joinWindow = async (
     if (row?.dueAt === until && row.attempts === 0) {
       const isOpen = condition("#dueAt = :until AND #attempts = :none", { until, none: 0 });
       const update = deliveries.key(org, row.id);
-      return { members: [], others: [{ update, add: { scans: new Set([scanId]) }, if: isOpen }] };
+      return { members: [], also: [{ update, add: { scans: new Set([scanId]) }, if: isOpen }] };
     }
   }
   const reserved = await reserveIds(org, 1);
@@ -42,7 +42,7 @@ export const joinWindow = async (
     set: { deliveryId, until, [timeToLive]: Date.parse(until) / 1000 + 24 * 3600 },
     if: asRead({ deliveryId: window?.deliveryId }),
   };
-  return { members: writes, others: [begun] };
+  return { members: writes, also: [begun] };
 };
 
 const hourOfWindows = 7;

@@ -15,9 +15,9 @@ import { lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
 import type { Message } from "../../contract/messages.ts";
 import { type Ended, keyOfScan, type Problem, type Risen, wake } from "../../outbox/outbox.ts";
 import type { Collecting } from "./collecting.ts";
-import { tellEnded } from "./ended.ts";
-import { type FoundRow, tellAgain, tellFirst, tellFound } from "./found.ts";
-import { tellProblem, tellRisen } from "./problem.ts";
+import { reportEnd } from "./ended.ts";
+import { type FindingsRow, reportFindings, reportGathered, reportSoFar } from "./findings.ts";
+import { reportProblem, reportRise } from "./problem.ts";
 
 export type OutboxSettings = {
   /** From the first finding of a running scan to the first message about the scan as a whole. */
@@ -45,7 +45,7 @@ export const work = async (
   await queue.send("outbox", { organizationId: org }, { group: String(org) });
 };
 
-type Row = (Key & Problem) | (Key & Risen) | FoundRow | (Key & Ended) | (Key & Collecting);
+type Row = (Key & Problem) | (Key & Risen) | FindingsRow | (Key & Ended) | (Key & Collecting);
 
 /** False: nothing is to be done now, or another worker is at it. */
 const takeStep = async (org: number, settings: OutboxSettings): Promise<boolean> => {
@@ -54,33 +54,33 @@ const takeStep = async (org: number, settings: OutboxSettings): Promise<boolean>
   for (let index = 0; index < rows.length; ) {
     const collecting = rows[index]?.type === "collecting" ? (rows[index++] as Key & Collecting) : undefined;
     const row = rows[index];
-    if (collecting !== undefined && (await isFirstDue(org, collecting))) return tellFirst(org, collecting);
+    if (collecting !== undefined && (await isFirstDue(org, collecting))) return reportSoFar(org, collecting);
     const isOfScan = row !== undefined && "scanId" in row && row.scanId === collecting?.scanId;
     if (collecting !== undefined && !isOfScan) continue;
     switch (row?.type) {
       case "problem":
-        return tellProblem(org, row);
+        return reportProblem(org, row);
       case "risen":
-        return tellRisen(org, row);
+        return reportRise(org, row);
       case "ended":
-        return tellEnded(org, row, collecting);
-      case "found":
+        return reportEnd(org, row, collecting);
+      case "findings":
         return row.to === undefined
-          ? tellFound(org, collecting, foundFrom(rows, index), settings)
-          : tellAgain(org, row);
+          ? reportFindings(org, collecting, rowsOfFindings(rows, index), settings)
+          : reportGathered(org, row);
     }
   }
   return false;
 };
 
 /** The rows of findings of one scan from a place on. */
-const foundFrom = (rows: readonly Row[], index: number): FoundRow[] => {
-  const found: FoundRow[] = [];
+const rowsOfFindings = (rows: readonly Row[], index: number): FindingsRow[] => {
+  const taken: FindingsRow[] = [];
   for (const row of rows.slice(index)) {
-    if (row.type !== "found" || row.scanId !== (found[0] ?? row).scanId) break;
-    found.push(row);
+    if (row.type !== "findings" || row.scanId !== (taken[0] ?? row).scanId) break;
+    taken.push(row);
   }
-  return found;
+  return taken;
 };
 
 const isFirstDue = async (org: number, { scanId, firstMessageAt }: Collecting): Promise<boolean> =>

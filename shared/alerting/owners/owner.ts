@@ -1,7 +1,7 @@
 /**
  * Messages to the owners of breached addresses. Each is a delivery like all others, of a channel without a
  * row. So no channel of the organization fails with the mailbox of an owner. A finding names the delivery
- * that tells its owner (`toldBy`), written in the same transaction.
+ * that tells its owner (`ownerDelivery`), written in the same transaction.
  */
 import { levelOf } from "../../hibp/severity.ts";
 import * as channels from "../channels/channel.ts";
@@ -29,7 +29,7 @@ export const channelOf = async (org: number, id: number): Promise<channels.Chann
   id === ownersChannel.id ? ownersChannel : channels.get(org, id);
 
 /** The severity, as a level, from which one of the channels has owners told. Undefined: none has. */
-export const leastTold = (all: readonly channels.Channel[]): number | undefined => {
+export const leastForOwners = (all: readonly channels.Channel[]): number | undefined => {
   const levels = all
     .filter((channel) => channels.wants(channel, "breach") && channels.optionsOf(channel).tellOwners)
     .map((channel) => levelOf(channels.optionsOf(channel).minSeverity));
@@ -41,10 +41,10 @@ export const eventFor = (
   emailId: number,
   breaches: readonly { breachId: number; findingId: number; level: number }[],
 ): OwnerEvent => {
-  const told = breaches.toSorted((one, other) => other.level - one.level);
+  const worstFirst = breaches.toSorted((one, other) => other.level - one.level);
   return {
     type: "owner",
-    breachIds: told.map(({ breachId }) => breachId),
-    email: { id: emailId, findingIds: told.map(({ findingId }) => findingId) },
+    breachIds: worstFirst.map(({ breachId }) => breachId),
+    email: { id: emailId, findingIds: worstFirst.map(({ findingId }) => findingId) },
   };
 };

@@ -21,7 +21,7 @@ import {
   reserveIds,
 } from "../deliveries/delivery.ts";
 import { consentsOf } from "../kinds/recipient.ts";
-import { eventFor, leastTold, ownersChannel } from "./owner.ts";
+import { eventFor, leastForOwners, ownersChannel } from "./owner.ts";
 
 /** Nobody is told of a finding again within this time. */
 const againAfterMilliseconds = 24 * 3600_000;
@@ -30,10 +30,14 @@ const againAfterMilliseconds = 24 * 3600_000;
 type Telling = { byHand?: true; logOf?: (people: number, isLogged: boolean) => Write[] };
 
 /** Has owners told by hand, and gives how many. Refuses `findingNotFound` before anybody is told. */
-export const tellByHand = async (org: number, ids: readonly number[], actor: Actor): Promise<number> => {
+export const tellOwnersByHand = async (
+  org: number,
+  ids: readonly number[],
+  actor: Actor,
+): Promise<number> => {
   if ((await findings.getMany(org, ids)).includes(undefined)) throw new Refusal("findingNotFound");
   const slot = await activity.slot(org);
-  const { people, messages } = await tell(org, ids, {
+  const { people, messages } = await tellOwners(org, ids, {
     byHand: true,
     logOf: (count, isLogged) =>
       activity.counting(org, slot, isLogged, {
@@ -51,7 +55,7 @@ export const tellByHand = async (org: number, ids: readonly number[], actor: Act
  * Writes deliveries to the owners of these findings, without those who were told of them within a day. Safe
  * to repeat, also after it was interrupted. The caller sends the messages.
  */
-export const tell = async (
+export const tellOwners = async (
   org: number,
   ids: readonly number[],
   { byHand, logOf = () => [] }: Telling = {},
@@ -71,9 +75,9 @@ export const tell = async (
         });
       }
       for (const group of inTransactions(prepared, (each) => writesOf(org, [each]), logOf(0, false))) {
-        const told = new Set([...people, ...group.map(({ email }) => email.id)]);
-        await table.transact([...writesOf(org, group), ...logOf(told.size, people.size > 0)]);
-        for (const id of told) people.add(id);
+        const peopleSoFar = new Set([...people, ...group.map(({ email }) => email.id)]);
+        await table.transact([...writesOf(org, group), ...logOf(peopleSoFar.size, people.size > 0)]);
+        for (const id of peopleSoFar) people.add(id);
         messages.push(...group.flatMap(({ raised }) => raised.messages));
       }
       return isAll;
@@ -100,8 +104,8 @@ const writesOf = (org: number, prepared: readonly Prepared[]): Write[] => [
     rows.map(
       (row): Write => ({
         update: findings.key(org, row.id),
-        set: { toldBy: raised.messages[0]?.message.deliveryId },
-        if: asRead({ emailId: row.emailId, toldBy: row.toldBy }),
+        set: { ownerDelivery: raised.messages[0]?.message.deliveryId },
+        if: asRead({ emailId: row.emailId, ownerDelivery: row.ownerDelivery }),
       }),
     ),
   ),
@@ -113,14 +117,14 @@ const writesOf = (org: number, prepared: readonly Prepared[]): Write[] => [
 
 /** Whom to tell of what, in one message each. Not `isAll`: somebody has more findings than that. */
 const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[]; isAll: boolean }> => {
-  const untold = await untoldOf(org, ids);
+  const dueRows = await dueFindings(org, ids);
   const [reachable, grades] = await Promise.all([
-    reachableOf(org, [...new Set(untold.map(({ emailId }) => emailId))]),
-    breachDetails.grades(untold.map(({ breachId }) => breachId)),
+    reachableOf(org, [...new Set(dueRows.map(({ emailId }) => emailId))]),
+    breachDetails.grades(dueRows.map(({ breachId }) => breachId)),
   ]);
   let isAll = true;
   const due = reachable.flatMap((email): Due[] => {
-    const ofEmail = untold.filter(({ emailId }) => emailId === email.id);
+    const ofEmail = dueRows.filter(({ emailId }) => emailId === email.id);
     const breaches = ofEmail.flatMap(({ id, breachId }) => {
       const grade = grades.get(breachId);
       return grade === undefined || grade.isSensitive ? [] : [{ findingId: id, breachId, ...grade }];
@@ -138,20 +142,22 @@ const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[];
  * counts, because SES may have taken it. One that waits because no channel tells owners any more is not under
  * way: it may never go out, and finds nothing to tell if it does.
  */
-const untoldOf = async (org: number, ids: readonly number[]): Promise<FindingRecord[]> => {
+const dueFindings = async (org: number, ids: readonly number[]): Promise<FindingRecord[]> => {
   const latest = new Date(Date.now() - againAfterMilliseconds).toISOString();
-  const [found, all] = await Promise.all([findings.getMany(org, ids), channels.list(org)]);
-  const rows = found.filter((row) => row !== undefined);
-  const isByItself = leastTold(all) !== undefined;
+  const [rowsOrGone, all] = await Promise.all([findings.getMany(org, ids), channels.list(org)]);
+  const rows = rowsOrGone.filter((row) => row !== undefined);
+  const isByItself = leastForOwners(all) !== undefined;
   const isUnderWay = ({ dueAt, event }: Delivery): boolean =>
     dueAt !== undefined && (isByItself || (event.type === "owner" && event.byHand === true));
-  const messages = await deliveries.getMany(org, [...new Set(rows.flatMap(({ toldBy }) => toldBy ?? []))]);
-  const told = messages.flatMap((message) =>
+  const messages = await deliveries.getMany(org, [
+    ...new Set(rows.flatMap(({ ownerDelivery }) => ownerDelivery ?? [])),
+  ]);
+  const recent = messages.flatMap((message) =>
     message !== undefined && (isUnderWay(message) || (message.lastAttemptAt ?? "") > latest)
       ? [message.id]
       : [],
   );
-  return rows.filter(({ toldBy }) => toldBy === undefined || !told.includes(toldBy));
+  return rows.filter(({ ownerDelivery }) => ownerDelivery === undefined || !recent.includes(ownerDelivery));
 };
 
 /** Those of the e-mails that are active, of a verified domain, and whose owners have not unsubscribed. */

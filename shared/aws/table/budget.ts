@@ -24,21 +24,21 @@ export class TransactionBudget {
 }
 
 /**
- * Cuts items into groups, in their order. Each fits into one transaction besides `others`. Throws when one
+ * Cuts items into groups, in their order. Each fits into one transaction besides `also`. Throws when one
  * item alone does not.
  */
 export function* inTransactions<T>(
   items: readonly T[],
   writesOf: (item: T) => readonly Write[],
-  others: readonly Write[] = [],
+  also: readonly Write[] = [],
 ): Generator<T[], void, undefined> {
   let group: T[] = [];
-  let budget = new TransactionBudget(others);
+  let budget = new TransactionBudget(also);
   for (const item of items) {
     if (!budget.take(writesOf(item))) {
       if (group.length > 0) yield group;
       group = [];
-      budget = new TransactionBudget(others);
+      budget = new TransactionBudget(also);
       if (!budget.take(writesOf(item)))
         throw new Error("The writes of one item do not fit into a transaction");
     }

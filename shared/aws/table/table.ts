@@ -66,8 +66,8 @@ export const getMany = async <T = Item>(
   options: { consistent?: boolean } = {},
 ): Promise<(T | undefined)[]> => {
   const rows = (await getManyWire(keys, options)).map((row) => fromWire<T & Key>(row));
-  const found = new Map(rows.map((row) => [identity(row), row]));
-  return keys.map((key) => found.get(identity(key)));
+  const byIdentity = new Map(rows.map((row) => [identity(row), row]));
+  return keys.map((key) => byIdentity.get(identity(key)));
 };
 
 /** As `getMany`, but all rows as they were at the same moment, for twice the read units. The keys must differ. */

@@ -81,22 +81,23 @@ const following = async (org: number, place: Place, limit: number, now: Date) =>
     keys.scanLock(org),
   ]);
   const nextId = head?.next ?? 1;
-  const [found, recent] = await Promise.all([
+  const [newFindings, recent] = await Promise.all([
     findings.following(org, place.finding, { limit, attributes: shownAttributes }),
     entries.following(org, place.entry, { limit, attributes: log.shownAttributes }),
   ]);
   const rows = firstWhile(
-    found.items,
+    newFindings.items,
     (row) => row.id < nextId && findings.groupOf(row).scanId !== scanLock?.scanId,
   );
   const settled = new Date(now.getTime() - settledMilliseconds).toISOString();
   const logged = firstWhile(recent.items, ({ createdAt }) => createdAt <= settled);
   // Removals can empty many blocks in a row. Ids of a scan in progress may be among theirs.
-  const isEmpty = found.items.length === 0 && found.next !== undefined && scanLock === undefined;
-  const passed = isEmpty && firstIdOf(found.next ?? 0) <= nextId ? firstIdOf(found.next ?? 0) - 1 : undefined;
+  const isEmpty = newFindings.items.length === 0 && newFindings.next !== undefined && scanLock === undefined;
+  const passed =
+    isEmpty && firstIdOf(newFindings.next ?? 0) <= nextId ? firstIdOf(newFindings.next ?? 0) - 1 : undefined;
   const goesOn = <T>(list: { items: T[]; next?: number | undefined }, taken: T[]): boolean =>
     list.next !== undefined && taken.length > 0 && taken.length === list.items.length;
-  const isCut = passed !== undefined || goesOn(found, rows) || goesOn(recent, logged);
+  const isCut = passed !== undefined || goesOn(newFindings, rows) || goesOn(recent, logged);
   return { rows, logged, passed, isCut };
 };
 

@@ -6,7 +6,7 @@ import { asRead, type Change, condition, type Write } from "../../aws/table/cond
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { problemFound, wake } from "../../outbox/outbox.ts";
+import { problemOccurred, wake } from "../../outbox/outbox.ts";
 import * as domains from "./domain.ts";
 import type { Domain } from "./domain-row.ts";
 import { noteDomain } from "./own-checks.ts";
@@ -169,6 +169,6 @@ const lossOf = async (
       if: condition("#verified = :verified AND #verifiedBy = :record", { verified: true, record: "record" }),
     },
     ...activity.writes(org, slot, { action: "domain.unverified", summary, actor: service }),
-    problemFound(org, { error: alert }),
+    problemOccurred(org, { error: alert }),
   ];
 };

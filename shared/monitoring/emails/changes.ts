@@ -33,7 +33,7 @@ export const additionOf = (
   const domainId = domain.id;
   return {
     email: emails.put(org, reserved, { domainId, teamId, isActive }, newEmailRow(added, domain)),
-    others: [
+    also: [
       { put: { ...keys.address(org, email), emailId: id, domainId }, if: absent },
       domains.unchanged(org, domain),
       ...ownerWordWrites(org, { id, domainId, ownerName }, null),
@@ -55,7 +55,7 @@ export type EmailChange = {
 export type EmailWrites = {
   email: MemberWrite;
   /** Rows that belong to it. The same check may be made for several e-mails. */
-  others: Write[];
+  also: Write[];
   /** By how much the taken seats change. */
   seats: number;
   /** By how much the number of active e-mails with a finding changes. */
@@ -100,7 +100,7 @@ export const changeOf = (
           : undefined,
       ),
     }),
-    others: [
+    also: [
       ...(isSwitched && domain ? [domains.unchanged(org, domain)] : []),
       ...(teamId === null || teamId === from.teamId ? [] : [teams.mustExist(org, teamId)]),
       ...(isRenamed ? ownerWordWrites(org, { id, domainId: from.domainId, ownerName }, row.ownerName) : []),
@@ -122,9 +122,9 @@ const switchOf = (row: Email, isActive: boolean, domain: domains.Domain | undefi
 
 /** The writes of a transaction that changes e-mails, besides their seats. */
 export const transactionOf = (org: number, all: readonly EmailWrites[]): Write[] => {
-  const others = all.flatMap((each) => each.others);
+  const also = all.flatMap((each) => each.also);
   return [
-    ...new Map(others.map((write) => [rowOf(write), write])).values(),
+    ...new Map(also.map((write) => [rowOf(write), write])).values(),
     ...emails.writes(
       org,
       all.map(({ email }) => email),
@@ -236,9 +236,9 @@ export const inBulkById = async <Writes extends EmailWrites>(
     items: ids,
     writesOf: async (some, owner, about) => {
       const read = about.isRetry ? await emails.getMany(org, some) : some.map((id) => asRead.get(id));
-      const found = read.filter((row) => row !== undefined);
-      const writes = await writesOf(found, owner, about);
-      const byId = new Map(found.map(({ id }, index) => [id, writes[index]]));
+      const existing = read.filter((row) => row !== undefined);
+      const writes = await writesOf(existing, owner, about);
+      const byId = new Map(existing.map(({ id }, index) => [id, writes[index]]));
       return some.map((id) => byId.get(id));
     },
   });

@@ -86,8 +86,8 @@ export const list = async (org: number, query: EmailQuery): Promise<Page> => {
  */
 export const find = async (org: number, text: string, query: EmailQuery): Promise<Page> => {
   const { limit, offset, teamId } = query;
-  const { domainIds, emails: found } = await search.find(org, text);
-  const single = found.filter(({ domainId }) => !domainIds.has(domainId));
+  const { domainIds, emails: hits } = await search.find(org, text);
+  const single = hits.filter(({ domainId }) => !domainIds.has(domainId));
   // Other pages are read only where their rows decide which are on this one.
   const isPage = domainIds.size === 0 && !isFiltered(query);
   const wanted = isPage ? single.slice(offset, offset + limit) : single;

@@ -26,7 +26,7 @@ type Entry = Candidate & { row?: readonly string[] };
  */
 type Columns = { used: string[]; ignored: string[]; withoutAddress: string[] };
 
-type Reading = { found: Entry[]; columns: Columns };
+type Reading = { entries: Entry[]; columns: Columns };
 
 /**
  * The addresses of a file, in its order, including repeated and malformed ones, and its columns. Refuses
@@ -38,20 +38,20 @@ type Reading = { found: Entry[]; columns: Columns };
 export const extract = (
   bytes: Uint8Array,
   today = new Date().toISOString().slice(0, 10),
-): { found: Candidate[]; columns: Columns & { departed: Departed[] } } => {
+): { candidates: Candidate[]; columns: Columns & { departed: Departed[] } } => {
   const text = decode(bytes);
   if (text.trim() === "") throw invalidFile("is empty");
   const records = recordsOf(text);
   const header = firstHeader(records);
-  const { found, columns } = entriesIn(records, header);
-  if (found.length === 0) throw invalidFile("holds no e-mail addresses");
-  for (const { team } of found) {
+  const { entries, columns } = entriesIn(records, header);
+  if (entries.length === 0) throw invalidFile("holds no e-mail addresses");
+  for (const { team } of entries) {
     const problem = z.optional(teamName).safeParse(team).error?.issues[0]?.message;
     if (problem !== undefined) throw invalidFile(`the team "${shorten(team ?? "", 40)}" ${problem}`);
   }
   return {
-    found: found.map(({ row, ...candidate }) => candidate),
-    columns: { ...columns, departed: departedOf(found, records, header, today) },
+    candidates: entries.map(({ row, ...candidate }) => candidate),
+    columns: { ...columns, departed: departedOf(entries, records, header, today) },
   };
 };
 
@@ -60,14 +60,14 @@ export type Departed = { email: string; heading: string; value: string };
 
 /** Who has left and come back has a row that does not say so. */
 const departedOf = (
-  found: readonly Entry[],
+  entries: readonly Entry[],
   records: readonly string[][],
   header: Header | undefined,
   today: string,
 ): Departed[] => {
   const headings = records[header?.record ?? -1] ?? [];
   const departed = new Map<string, Departed | undefined>();
-  for (const { email, row = [] } of found) {
+  for (const { email, row = [] } of entries) {
     const index = departureIn(row, header?.departureColumns ?? [], today);
     const cell = (cells: readonly string[]) => shorten(nameIn(cells[index ?? -1]), maximumHeadingCharacters);
     const isHere = index === undefined || (departed.has(email) && departed.get(email) === undefined);
@@ -83,7 +83,7 @@ const entriesIn = (records: readonly string[][], header: Header | undefined): Re
   const used = new Set([...nameColumns.flat(), teamColumn, ...departureColumns.map(({ index }) => index)]);
   const below = inAnyCell(records.slice((header?.record ?? -1) + 1), header);
   return {
-    found: below.length > 0 ? below : inAnyCell(records, header),
+    entries: below.length > 0 ? below : inAnyCell(records, header),
     columns: {
       used: headingsOf(records, header, (index) => used.has(index)),
       ignored: headingsOf(records, header, (index) => unreadColumns.includes(index)),
@@ -115,7 +115,7 @@ const inColumns = (records: readonly string[][], header: Header): Reading | unde
   const withAddresses = columnsWithAddresses(rows);
   const columns = header.addressColumns.filter((index) => withAddresses.has(index)).slice(0, maximumColumns);
   if (columns.length === 0) return undefined;
-  const found: Entry[] = [];
+  const entries: Entry[] = [];
   const withoutAddress: string[] = [];
   for (const cells of rows) {
     const texts = columns.map((index) => (isNote(cells, header) ? "" : (cells[index] ?? "").trim()));
@@ -131,7 +131,7 @@ const inColumns = (records: readonly string[][], header: Header): Reading | unde
     }
     const about = shifted === undefined ? { ...aboutOf(cells, header), row: cells } : {};
     const addresses = addressesInColumn(cell);
-    for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(found, { email, ...about });
+    for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(entries, { email, ...about });
   }
   const { nameColumns, teamColumn, departureColumns } = header;
   const used = new Set([
@@ -141,7 +141,7 @@ const inColumns = (records: readonly string[][], header: Header): Reading | unde
     ...departureColumns.map(({ index }) => index),
   ]);
   return {
-    found,
+    entries,
     columns: {
       used: headingsOf(records, header, (index) => used.has(index)),
       ignored: headingsOf(records, header, (index) => !used.has(index)),
@@ -172,21 +172,21 @@ const columnsWithAddresses = (rows: readonly string[][]): Set<number> => {
 };
 
 const inAnyCell = (records: readonly string[][], header: Header | undefined): Entry[] => {
-  const found: Entry[] = [];
+  const entries: Entry[] = [];
   for (const cells of records) {
     if (!cells.some(isAddressLike) || isExample(cells)) continue;
     const about = header === undefined ? {} : { ...aboutBeside(cells, header), row: cells };
     for (const [index, cell] of cells.entries()) {
       if (header?.unreadColumns.includes(index)) continue;
-      for (const email of addressesIn(cell)) add(found, { email, ...about });
+      for (const email of addressesIn(cell)) add(entries, { email, ...about });
     }
   }
-  return found;
+  return entries;
 };
 
-const add = (found: Entry[], candidate: Entry): void => {
-  if (found.length === maximumRows) throw new Refusal("tooManyAddresses");
-  found.push(candidate);
+const add = (entries: Entry[], candidate: Entry): void => {
+  if (entries.length === maximumRows) throw new Refusal("tooManyAddresses");
+  entries.push(candidate);
 };
 
 /**
@@ -268,8 +268,8 @@ const maximumNameCellCharacters = 2000;
 const nameIn = (cell = ""): string => line(cell.slice(0, maximumNameCellCharacters).replace(unseen, ""));
 
 const ownerOf = (cells: readonly string[], alternatives: readonly NameColumns[]): string | undefined => {
-  const found = alternatives.map((columns) => nameOf(cells, columns)).find((name) => name !== "") ?? "";
-  return ownerName.check(z.minLength(1)).safeParse(shorten(found, maximumNameCharacters)).data;
+  const name = alternatives.map((columns) => nameOf(cells, columns)).find((name) => name !== "") ?? "";
+  return ownerName.check(z.minLength(1)).safeParse(shorten(name, maximumNameCharacters)).data;
 };
 
 const nameOf = (cells: readonly string[], columns: NameColumns): string => {

@@ -100,7 +100,7 @@ export const maximumRecordsBefore = 100;
  * before it hold no address, except titles, and labels with a value before a wider header.
  */
 export const firstHeader = (records: readonly (readonly string[])[]): Header | undefined => {
-  let found: Header | undefined;
+  let best: Header | undefined;
   let widestLine = 0;
   for (const [record, cells] of records.slice(0, maximumRecordsBefore).entries()) {
     if (isTitle(cells)) continue;
@@ -117,9 +117,9 @@ export const firstHeader = (records: readonly (readonly string[])[]): Header | u
     // The lines may as well be people, of a list that has no header.
     if (widestLine > 0 && !(isOfTable && width > widestLine && isSure(header))) continue;
     if (isOfTable) return header;
-    if (header.rank < (found?.rank ?? Infinity)) found = header;
+    if (header.rank < (best?.rank ?? Infinity)) best = header;
   }
-  return found;
+  return best;
 };
 
 /** A label and its value. */

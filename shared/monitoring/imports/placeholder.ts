@@ -8,7 +8,7 @@ const notAvailable =
   /^#(?:\p{L}\/\p{L}|na|nv|yok|hiányzik|puuttuu|nedostupn[ýé]|není_k_dispozici|getting_data)$/iu;
 
 /** What LibreOffice and Google Sheets show for an error, and a pivot table for nothing. */
-const ofOthers = new RegExp(
+const emptyInSpreadsheets = new RegExp(
   "^(?:(?:err|error|fehler|erreur|errore|erro|fout):\\s*\\d{3}|loading(?:\\.\\.\\.|…)|n/a" +
     "|\\((?:blank|leer|vide|en blanco|vuoto|vazio|leeg)\\))$",
   "i",
@@ -23,6 +23,6 @@ export const isPlaceholder = (cell: string): boolean => {
   const text = cell.trim().normalize("NFC");
   return (
     text.length <= maximumCharacters &&
-    [errorValue, notAvailable, ofOthers, punctuation].some((form) => form.test(text))
+    [errorValue, notAvailable, emptyInSpreadsheets, punctuation].some((form) => form.test(text))
   );
 };

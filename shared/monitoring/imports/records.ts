@@ -57,8 +57,8 @@ const quotesAroundCells = /(?<=^|[,;\t])=?"+|"+(?=[,;\t]|$)/g;
 const withoutStrayQuotes = (text: string): string =>
   text.replace(/[^\r\n]+/g, (line) => {
     if (/^[,;\s]*$/.test(line)) return "";
-    const rest = line.replace(quotedCells, "");
-    return rest === "" || rest.includes('"') ? line.replace(quotesAroundCells, "") : line;
+    const unquoted = line.replace(quotedCells, "");
+    return unquoted === "" || unquoted.includes('"') ? line.replace(quotesAroundCells, "") : line;
   });
 
 /** Undefined if a quoted cell never ends, which would hold every address behind its quote. */

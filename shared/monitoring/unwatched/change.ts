@@ -27,8 +27,8 @@ export const watch = async (
   ids: readonly number[],
   actor: Actor,
 ): Promise<{ addedCount: number; disabledCount: number }> => {
-  const found = await find(org, ids);
-  const addresses = addressesOf(found);
+  const chosen = await find(org, ids);
+  const addresses = addressesOf(chosen);
   const { emails } = await planOf(org, addresses);
   const rows = emails.flatMap(({ email, domainId, status }) =>
     status === "will_import" && domainId !== null ? { email, domainId } : [],
@@ -37,7 +37,7 @@ export const watch = async (
     rows.length > 0 ? await importAll(org, rows, actor) : { imported: 0, disabled: 0 };
   const takeOff = async (): Promise<void> => {
     const monitored = await monitoredOf(org, addresses);
-    for (const { domainId, name, aliases } of found) {
+    for (const { domainId, name, aliases } of chosen) {
       const added = aliases.filter((alias) => monitored.has(`${alias}@${name}`));
       await change(org, domainId, (kept) => {
         const watched = [...new Set([...kept.watched, ...added])];
@@ -61,16 +61,16 @@ export const ignore = async (
   ignored: boolean,
   actor: Actor,
 ): Promise<void> => {
-  const found = await find(org, ids);
+  const chosen = await find(org, ids);
   const slot = await activity.slot(org);
   let done = 0;
-  for (const { domainId, aliases } of found) {
+  for (const { domainId, aliases } of chosen) {
     const meant = new Set(aliases);
     const changed = (kept: Kept) => {
       const some = listedIn(kept).filter((each) => meant.has(each.alias) && each.ignored !== ignored);
-      const others = kept.ignored.filter(({ alias }) => !meant.has(alias));
+      const stillIgnored = kept.ignored.filter(({ alias }) => !meant.has(alias));
       const known = some.map(({ ignored: _, ...each }) => each);
-      const next = { ...kept, ignored: ignored ? [...kept.ignored, ...known] : others };
+      const next = { ...kept, ignored: ignored ? [...kept.ignored, ...known] : stillIgnored };
       return { next, count: some.length };
     };
     done += await change(org, domainId, changed, (count) => {
@@ -121,20 +121,20 @@ const planOf = async (org: number, addresses: readonly string[]) => {
 };
 
 /** Aliases of a domain. */
-type Found = { domainId: number; name: string; aliases: string[] };
+type Chosen = { domainId: number; name: string; aliases: string[] };
 
-const addressesOf = (found: readonly Found[]): string[] =>
-  found.flatMap(({ name, aliases }) => aliases.map((alias) => `${alias}@${name}`));
+const addressesOf = (chosen: readonly Chosen[]): string[] =>
+  chosen.flatMap(({ name, aliases }) => aliases.map((alias) => `${alias}@${name}`));
 
 /**
  * The addresses with these ids, without those that were watched from the list or have left it. Refuses
  * `unwatchedNotFound` if one of the ids was never there.
  */
-const find = async (org: number, ids: readonly number[]): Promise<Found[]> => {
+const find = async (org: number, ids: readonly number[]): Promise<Chosen[]> => {
   const [allDomains, roots] = await Promise.all([domains.list(org), store.roots(org)]);
   const all = await Promise.all(roots.map((root) => store.read(org, root.domainId, root)));
   const left = new Set(ids);
-  const found = all.map(({ domainId, kept }): Found => {
+  const chosen = all.map(({ domainId, kept }): Chosen => {
     const { name = "" } = allDomains.find(({ id }) => id === domainId) ?? {};
     const watched = new Set(kept.watched);
     const meant = kept.breached.filter(({ alias }) => left.delete(idOf(domainId, alias)));
@@ -143,7 +143,7 @@ const find = async (org: number, ids: readonly number[]): Promise<Found[]> => {
     return { domainId, name, aliases };
   });
   if (left.size > 0) throw new Refusal("unwatchedNotFound");
-  return found.filter(({ aliases }) => aliases.length > 0);
+  return chosen.filter(({ aliases }) => aliases.length > 0);
 };
 
 /**
@@ -159,6 +159,6 @@ const change = (
   withOptimisticRetry(async () => {
     const stored = await store.read(org, domainId);
     const { next, count } = changed(stored.kept);
-    if (count > 0) await store.write(org, stored, next, { others: logged(count) });
+    if (count > 0) await store.write(org, stored, next, { also: logged(count) });
     return count;
   });

@@ -101,9 +101,9 @@ export const keep = async (
   const { id: domainId, name, planAt = "" } = domain;
   for (const some of chunk([...subAddresses], concurrency)) {
     // Not written: the e-mail was removed meanwhile.
-    const note = ([id, of]: [number, SubAddress[]]) =>
+    const write = ([id, of]: [number, SubAddress[]]) =>
       table.attempt(table.update(emails.key(org, id), { set: { subAddresses: of }, if: exists }));
-    await Promise.all(some.map(note));
+    await Promise.all(some.map(write));
   }
   await withOptimisticRetry(async () => {
     const [row, stored] = await Promise.all([domains.get(org, domainId), store.read(org, domainId)]);
@@ -134,7 +134,7 @@ export const keep = async (
     const key = keys.domain(org, domainId);
     await store.write(org, stored, next, {
       guard: { check: key, if: isHeld },
-      others: [{ update: key, remove: ["unwatchedOfScan"], if: isHeld }],
+      also: [{ update: key, remove: ["unwatchedOfScan"], if: isHeld }],
     });
   });
 };

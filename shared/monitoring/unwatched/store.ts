@@ -80,7 +80,7 @@ export const read = (org: number, domainId: number, known?: Root): Promise<Store
 };
 
 /**
- * Replaces the stored addresses of a domain, in one transaction with `others`. Throws `TransactionRefused` if
+ * Replaces the stored addresses of a domain, in one transaction with `also`. Throws `TransactionRefused` if
  * they were replaced since they were read, or if the `guard` of another row does not hold. It then writes no
  * part, so that a removed domain leaves nothing.
  */
@@ -88,7 +88,7 @@ export const write = async (
   org: number,
   { domainId, root, kept, parts }: Stored,
   next: Kept,
-  { guard, others = [] }: { guard?: { check: Key; if: Condition }; others?: Write[] } = {},
+  { guard, also = [] }: { guard?: { check: Key; if: Condition }; also?: Write[] } = {},
 ): Promise<void> => {
   const key = keys.unwatched(org, domainId);
   const isAsRead = root === undefined ? absent : asRead({ answer: root.answer, decisions: root.decisions });
@@ -120,7 +120,7 @@ export const write = async (
       answer,
       decisions,
     };
-    await table.transact([{ put: { ...key, ...changed }, if: isAsRead }, ...others]);
+    await table.transact([{ put: { ...key, ...changed }, if: isAsRead }, ...also]);
     const isOver = ({ sk }: Key): boolean =>
       ![answer, decisions].some((each) => each !== undefined && sk.startsWith(each.version));
     // What stays is deleted by whoever writes next.

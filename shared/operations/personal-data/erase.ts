@@ -51,11 +51,11 @@ export const erase = async (address: string, options: Options): Promise<Trace[]>
   const mention = mentionOf(address);
   const traces: Trace[] = [];
   for (let round = 1; round <= maximumRounds; round++) {
-    const found = await find(address.toLowerCase(), mention, options);
-    if (options.dryRun) return found.map((row) => ({ ...nameOf(row), outcome: "found" }));
-    if (found.length === 0) return traces;
+    const rows = await find(address.toLowerCase(), mention, options);
+    if (options.dryRun) return rows.map((row) => ({ ...nameOf(row), outcome: "found" }));
+    if (rows.length === 0) return traces;
     // Removals delete other rows too, so they come before texts are changed.
-    for (const row of found.toSorted((one, other) => orderOf(one) - orderOf(other))) {
+    for (const row of rows.toSorted((one, other) => orderOf(one) - orderOf(other))) {
       const outcome = await eraseFrom(row, address, mention, options.actor);
       if (outcome !== undefined) traces.push({ ...nameOf(row), outcome });
     }
@@ -64,20 +64,20 @@ export const erase = async (address: string, options: Options): Promise<Trace[]>
 };
 
 const find = async (address: string, mention: Mention, { progress = () => {} }: Options): Promise<Row[]> => {
-  const found: Row[] = [];
+  const rows: Row[] = [];
   let read = 0;
   for await (const page of table.scanPages()) {
-    found.push(...page.filter((row) => mention.isIn(wordsOf(row))));
+    rows.push(...page.filter((row) => mention.isIn(wordsOf(row))));
     // What is kept of unwatched addresses is compressed: the root of a domain stands for all of it.
     for (const { id, name, ...key } of page.filter((row) => kindOf(row) === "DOMAIN")) {
       const isOfDomain = domainOf(address) === name;
       const org = organizationOf(key);
-      if (isOfDomain && (await isKept(org, Number(id), address))) found.push(keys.unwatched(org, Number(id)));
+      if (isOfDomain && (await isKept(org, Number(id), address))) rows.push(keys.unwatched(org, Number(id)));
     }
     read += page.length;
     progress(read);
   }
-  return found;
+  return rows;
 };
 
 /** What a row says: its attributes, and what stands in its key behind the words that tell its kind. */
@@ -200,9 +200,9 @@ const eraseRecipient = async (
   id: number,
   { address, recipients, actor }: { address: string; recipients: readonly string[]; actor: Actor },
 ): Promise<Outcome | undefined> => {
-  const others = recipients.filter((each) => !isThe(address, each));
-  if (others.length === 0) return isDone(removeChannel(org, id, actor), "removed", "channelNotFound");
-  const patch = { config: { recipients: others } };
+  const recipientsLeft = recipients.filter((each) => !isThe(address, each));
+  if (recipientsLeft.length === 0) return isDone(removeChannel(org, id, actor), "removed", "channelNotFound");
+  const patch = { config: { recipients: recipientsLeft } };
   return isDone(
     changeChannel(org, id, patch, actor, async () => {}),
     "changed",

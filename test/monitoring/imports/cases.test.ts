@@ -8,7 +8,7 @@ const folder = join(import.meta.dirname, "../../cases/imports");
 
 /** "address | owner | team" of each entry. */
 const read = (file: string | Buffer): string[] =>
-  extract(Buffer.from(file)).found.map(({ email, ownerName = "", team = "" }) =>
+  extract(Buffer.from(file)).candidates.map(({ email, ownerName = "", team = "" }) =>
     [email, ownerName, team].join(" | ").replace(/( \| )+$/, ""),
   );
 

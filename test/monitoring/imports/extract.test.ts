@@ -8,7 +8,7 @@ import { type Candidate, extract as read } from "../../../shared/monitoring/impo
 import { importedAddress, importRow } from "../../../shared/monitoring/imports/import-schema.ts";
 import { isPlaceholder } from "../../../shared/monitoring/imports/placeholder.ts";
 
-const extract = (bytes: Uint8Array): Candidate[] => read(bytes).found;
+const extract = (bytes: Uint8Array): Candidate[] => read(bytes).candidates;
 
 const from = (text: string): Candidate[] => extract(Buffer.from(text));
 const emailsOf = (candidates: Candidate[]): string[] => candidates.map(({ email }) => email);
@@ -649,8 +649,8 @@ describe("people who have left", () => {
   });
 
   test("are rows like others, and their columns are read", () => {
-    const { found, columns } = read(Buffer.from("Email,Status,Phone\na@a.example,left,1\n"));
-    expect([found, columns.used, columns.ignored]).toEqual([
+    const { candidates, columns } = read(Buffer.from("Email,Status,Phone\na@a.example,left,1\n"));
+    expect([candidates, columns.used, columns.ignored]).toEqual([
       [{ email: "a@a.example" }],
       ["Email", "Status"],
       ["Phone"],

@@ -7,21 +7,25 @@ import { blockOf, blockSize } from "../../lists/blocks.ts";
 const maximumBlocks = 131_072 / blockSize;
 
 const attributes = ["id", "group", "emailId", "email", "breachId", "stealerLogDomains"] as const;
-export type FoundRow = Pick<FindingRecord, (typeof attributes)[number]>;
+export type ScanFinding = Pick<FindingRecord, (typeof attributes)[number]>;
 
 /** `isWhole`: `rows` gives all findings, and not only those of the first blocks. */
-export type FoundInScans = {
+export type ScanFindings = {
   bySeverity: Record<Severity, number>;
   isWhole: boolean;
   /** In the order of their ids. */
-  rows: () => AsyncGenerator<FoundRow[]>;
+  rows: () => AsyncGenerator<ScanFinding[]>;
 };
 
 /**
  * What scans have found. `rows`, from the block with the finding `from` on, costs the read units of the
  * blocks that hold any.
  */
-export const foundIn = async (org: number, scanIds: ReadonlySet<number>, from = 1): Promise<FoundInScans> => {
+export const findingsOfScans = async (
+  org: number,
+  scanIds: ReadonlySet<number>,
+  from = 1,
+): Promise<ScanFindings> => {
   const isOfScan = ({ scanId }: FindingGroup): boolean => scanId !== null && scanIds.has(scanId);
   const directory = await findings.directory(org);
   const blocks = findings.blocks(directory, isOfScan).filter((block) => block >= blockOf(from));
@@ -30,7 +34,7 @@ export const foundIn = async (org: number, scanIds: ReadonlySet<number>, from = 
   return {
     bySeverity: Object.fromEntries(
       severities.map((each) => [each, countOf(each)]),
-    ) as FoundInScans["bySeverity"],
+    ) as ScanFindings["bySeverity"],
     isWhole: blocks.length <= maximumBlocks,
     rows: async function* () {
       const read = blocks.slice(0, maximumBlocks);

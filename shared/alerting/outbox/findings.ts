@@ -4,17 +4,17 @@ import { asRead, condition, exists, type Write } from "../../aws/table/condition
 import type { Key } from "../../aws/table/keys.ts";
 import { type FindingRecord, findings } from "../../findings/record.ts";
 import { blockOf } from "../../lists/blocks.ts";
-import type { Found } from "../../outbox/outbox.ts";
+import type { NewFindings } from "../../outbox/outbox.ts";
 import { type Channel, list, optionsOf, wants } from "../channels/channel.ts";
 import { raiseFor } from "../deliveries/delivery.ts";
-import { leastTold } from "../owners/owner.ts";
-import { tell } from "../owners/tell.ts";
+import { leastForOwners } from "../owners/owner.ts";
+import { tellOwners } from "../owners/tell.ts";
 import { apartFor, type Collecting, collected, writeOf } from "./collecting.ts";
 import { settle } from "./settle.ts";
 import { singlesFor } from "./singles.ts";
 
 /** `done`: the channels whose events are written. */
-export type FoundRow = Key & Found & { done?: Set<number> };
+export type FindingsRow = Key & NewFindings & { done?: Set<number> };
 
 /** Rows that are taken off at once where nobody is told of single addresses. */
 const rowsAtOnce = 90;
@@ -23,17 +23,17 @@ const rowsAtOnce = 90;
 const deliveriesAtOnce = 90;
 
 /** Deals with rows of one scan. False: another worker has. */
-export const tellFound = async (
+export const reportFindings = async (
   org: number,
   before: Collecting | undefined,
-  rows: readonly FoundRow[],
+  rows: readonly FindingsRow[],
   { firstMessageSeconds }: { firstMessageSeconds: number },
 ): Promise<boolean> => {
   const [first] = rows;
   if (first === undefined) return true;
   const all = await list(org);
   const wanting = all.filter((channel) => wants(channel, "breach"));
-  const least = first.isFirst ? undefined : leastTold(all);
+  const least = first.isFirst ? undefined : leastForOwners(all);
   const groupingOf = (channel: Channel): string =>
     before?.groupings[channel.id] ?? optionsOf(channel).grouping;
   const singly = wanting.filter((channel) => groupingOf(channel) === "address");
@@ -42,9 +42,9 @@ export const tellFound = async (
   const after = collected(before, taken, wanting, firstMessageSeconds);
   const collects = after === undefined ? [] : [writeOf(org, before, after)];
   if (isAtOnce) {
-    const found = await foundIn(org, first);
-    if (least !== undefined) await tellOwners(org, found, least);
-    if (!(await tellSingly(org, first, found, singly, collects))) return false;
+    const recorded = await findingsOf(org, first);
+    if (least !== undefined) await tellOwnersFrom(org, recorded, least);
+    if (!(await reportSingly(org, first, recorded, singly, collects))) return false;
   } else if (!(await settle(org, taken.map(takenOff), undefined, collects))) return false;
   if (before?.firstMessageAt === undefined && after?.firstMessageAt !== undefined) {
     // If SQS does not take it, the row is due soon after.
@@ -55,13 +55,13 @@ export const tellFound = async (
 };
 
 /** Tells one channel of findings that it had gathered before it became a webhook. */
-export const tellAgain = async (org: number, row: FoundRow): Promise<boolean> => {
+export const reportGathered = async (org: number, row: FindingsRow): Promise<boolean> => {
   const channel = (await list(org)).find(({ id }) => id === row.to);
-  return tellSingly(org, row, await foundIn(org, row), channel === undefined ? [] : [channel]);
+  return reportSingly(org, row, await findingsOf(org, row), channel === undefined ? [] : [channel]);
 };
 
 /** Ids of one transaction follow each other. A query of a range costs less than its rows one by one. */
-const foundIn = async (org: number, { findingIds }: FoundRow): Promise<FindingRecord[]> => {
+const findingsOf = async (org: number, { findingIds }: FindingsRow): Promise<FindingRecord[]> => {
   const ranges = [...Map.groupBy(findingIds, blockOf)].map(([block, ids]) =>
     findings.members(org, block, { fromId: Math.min(...ids), toId: Math.max(...ids) }),
   );
@@ -71,9 +71,13 @@ const foundIn = async (org: number, { findingIds }: FoundRow): Promise<FindingRe
 const takenOff = ({ pk, sk }: Key): Write => ({ delete: { pk, sk }, if: exists });
 
 /** In transactions of its own, since a finding names the delivery that told its owner. Safe to repeat. */
-const tellOwners = async (org: number, found: readonly FindingRecord[], least: number): Promise<void> => {
-  const due = found.filter((row) => findings.groupOf(row).severity >= least);
-  const { messages } = await tell(
+const tellOwnersFrom = async (
+  org: number,
+  recorded: readonly FindingRecord[],
+  least: number,
+): Promise<void> => {
+  const due = recorded.filter((row) => findings.groupOf(row).severity >= least);
+  const { messages } = await tellOwners(
     org,
     due.map(({ id }) => id),
   );
@@ -81,17 +85,17 @@ const tellOwners = async (org: number, found: readonly FindingRecord[], least: n
 };
 
 /** Writes the events of a row, those of a channel in one transaction. The last one takes the row off. */
-const tellSingly = async (
+const reportSingly = async (
   org: number,
-  row: FoundRow,
-  found: readonly FindingRecord[],
+  row: FindingsRow,
+  recorded: readonly FindingRecord[],
   channels: readonly Channel[],
-  others: readonly Write[] = [],
+  also: readonly Write[] = [],
 ): Promise<boolean> => {
   const { done = new Set<number>(), pk, sk } = row;
   const left = channels
     .filter(({ id }) => !done.has(id))
-    .map((channel) => ({ channel, events: singlesFor(channel, row, found) }));
+    .map((channel) => ({ channel, events: singlesFor(channel, row, recorded) }));
   const some: typeof left = [];
   for (let count = 0; left[0] !== undefined; some.push(...left.splice(0, 1))) {
     count += left[0].events.length;
@@ -101,29 +105,29 @@ const tellSingly = async (
     org,
     some.flatMap(({ channel, events }) => events.map((event) => ({ channel, event }))),
   );
-  if (left.length === 0) return settle(org, [takenOff(row)], raised, others);
-  const told = new Set(some.map(({ channel }) => channel.id));
-  const noted: Write = { update: { pk, sk }, add: { done: told }, if: isAsRead(row) };
-  return settle(org, [noted], raised);
+  if (left.length === 0) return settle(org, [takenOff(row)], raised, also);
+  const channelIds = new Set(some.map(({ channel }) => channel.id));
+  const progress: Write = { update: { pk, sk }, add: { done: channelIds }, if: isAsRead(row) };
+  return settle(org, [progress], raised);
 };
 
-const isAsRead = ({ done }: FoundRow) =>
+const isAsRead = ({ done }: FindingsRow) =>
   done === undefined ? condition("attribute_exists(#pk) AND attribute_not_exists(#done)") : asRead({ done });
 
 /** The first of at most two messages of a scan, which still runs. */
-export const tellFirst = async (org: number, before: Collecting): Promise<boolean> => {
+export const reportSoFar = async (org: number, before: Collecting): Promise<boolean> => {
   const { scanId, groupings, firstMessageAt: _, ...rest } = before;
   const due = (await list(org)).filter(
     (channel) =>
       groupings[channel.id] === "scan" && channel.channel !== "webhook" && wants(channel, "breach"),
   );
-  const told = Object.fromEntries(due.map((channel) => [channel.id, apartFor(before, channel)]));
-  const after: Collecting = { ...rest, scanId, groupings, told, step: before.step + 1 };
+  const reported = Object.fromEntries(due.map((channel) => [channel.id, apartFor(before, channel)]));
+  const after: Collecting = { ...rest, scanId, groupings, reported, step: before.step + 1 };
   const raised = await raiseFor(
     org,
     due.map((channel) => ({
       channel,
-      event: { type: "gathered", scanId, only: { ranges: before.ranges, apart: told[channel.id] ?? [] } },
+      event: { type: "gathered", scanId, only: { ranges: before.ranges, apart: reported[channel.id] ?? [] } },
       scans: new Set([scanId]),
     })),
   );
