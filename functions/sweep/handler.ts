@@ -1,4 +1,4 @@
-import * as mails from "../../shared/access/sign-in/mail-row.ts";
+import { sweepMail } from "../../shared/access/sign-in/mail-row.ts";
 import { deleteHistory } from "../../shared/alerting/deliveries/history.ts";
 import { isRedispatchSilent } from "../../shared/alerting/deliveries/redispatch.ts";
 import { type Invocation, scheduled } from "../../shared/aws/queue/consume.ts";
@@ -6,7 +6,7 @@ import { failedRows, forEachDue, reserveSeconds } from "../../shared/aws/queue/d
 import { type DueKind, type Key, organizationOf } from "../../shared/aws/table/keys.ts";
 import { silentSchedule } from "../../shared/contract/log-lines.ts";
 import { sweepAcknowledgement } from "../../shared/findings/acknowledgements/sweep.ts";
-import * as removals from "../../shared/findings/email-removal.ts";
+import { sweepRemoval } from "../../shared/findings/email-removal.ts";
 import { isSyncSilent } from "../../shared/hibp/subscription-state.ts";
 import { type ProofIntervals, recheck } from "../../shared/monitoring/domains/proof.ts";
 import * as deletion from "../../shared/operations/deletion.ts";
@@ -22,33 +22,35 @@ export const handler = scheduled((_, invocation) =>
 );
 
 type SweepSettings = {
-  /** Silence of the workers of a scan, or of a request to acknowledge findings, after which one is woken. */
+  /** Silence of the workers of a job, after which one is woken. */
   silenceSeconds: number;
   /** From the beginning of an organization's deletion until its rows are deleted. */
   deletionSeconds: number;
 } & ProofIntervals;
 
 /**
- * Continues interrupted work. That is scans and acknowledgements with silent workers, removals of e-mails,
- * channels and organizations, and mails of sign-in and notices. Looks up the records of proved domains. Logs
+ * Wakes workers of silent jobs: scans, requests to change many findings, removals of e-mails, and mails.
+ * Deletes rows of removed alert channels and organizations. Looks up the records of proved domains. Logs
  * which other schedules do not run.
  */
 export const sweep = async (invocation: Invocation, settings: SweepSettings): Promise<void> => {
   const now = new Date();
+  const { logger } = invocation;
+  const jobs = { now, silenceSeconds: settings.silenceSeconds, logger };
   const hasTime = () => invocation.remainingSeconds() > reserveSeconds;
   const handlers: Record<
     Exclude<DueKind, "DELIVERY" | "OUTBOX" | "SCAN-REQUEST">,
     (key: Key) => Promise<unknown>
   > = {
-    SCAN: (key) => sweepScan(key, now, invocation, settings),
-    REMOVAL: (key) => removals.resume(organizationOf(key), Number(key.sk)),
-    ACKNOWLEDGEMENT: (key) => sweepAcknowledgement(key, now, invocation, settings),
-    "SIGN-IN-MAIL": (key) => mails.sendAgain(key, now),
+    SCAN: (key) => sweepScan(key, jobs),
+    REMOVAL: (key) => sweepRemoval(key, jobs),
+    ACKNOWLEDGEMENT: (key) => sweepAcknowledgement(key, jobs),
+    "SIGN-IN-MAIL": (key) => sweepMail(key, jobs),
     // A long history, and a large organization, take all the time that is left.
     "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), hasTime),
     DELETION: (key) => deletion.resume(key, settings.deletionSeconds, hasTime),
     // The last: name servers that do not answer take time.
-    "DOMAIN-PROOF": (key) => recheck(key, settings, invocation.logger),
+    "DOMAIN-PROOF": (key) => recheck(key, settings, logger),
   };
   let failures = 0;
   for (const [kind, handle] of Object.entries(handlers)) {

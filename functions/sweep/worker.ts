@@ -1,5 +1,5 @@
+import { silenceSeconds } from "../../shared/contract/job-timing.ts";
 import { proofDaySeconds, proofLossSeconds } from "../../shared/contract/proof-timing.ts";
-import { silenceSeconds } from "../../shared/contract/scan-timing.ts";
 import { defineScheduledWorker } from "../../shared/contract/worker.ts";
 
 /** Lambda ends every function after this long. */

@@ -1,8 +1,9 @@
 /** Removal of e-mails together with their findings, which takes several transactions. */
 import type { Actor } from "../access/activity/actor.ts";
+import { type Job, newJob, type Sweep, sweepJob } from "../aws/queue/job.ts";
 import { inTransactions } from "../aws/table/budget.ts";
 import { condition, type Write } from "../aws/table/condition.ts";
-import { dueShard, keys } from "../aws/table/keys.ts";
+import { type Key, keys, organizationOf } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
@@ -10,9 +11,6 @@ import { type EmailWrites, inBulkById } from "../monitoring/emails/changes.ts";
 import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
 import { ownerWordWrites } from "../monitoring/emails/search.ts";
 import { deletions, findings } from "./record.ts";
-
-/** Time for the request to finish; after it the sweep takes over the removal. */
-const removalLeaseMilliseconds = 60_000;
 
 type Removal = EmailWrites & Pick<Email, "id"> & { address: string; findingIds: number[] };
 
@@ -86,10 +84,12 @@ const removeAll = async (
   return { changed: done.length, skipped };
 };
 
-/** Finishes a removal that was interrupted. Does nothing if the removal is finished already. */
-export const resume = async (org: number, id: number): Promise<void> => {
-  const removal = await table.get<{ findings: number[] }>(keys.removal(org, id));
-  if (removal !== undefined) await deleteFindings(org, id, removal.findings);
+/** Finishes a removal that was interrupted. */
+export const sweepRemoval = async (key: Key, sweep: Sweep): Promise<void> => {
+  const removal = await table.get<RemovalJob>(key);
+  if (removal === undefined) return;
+  const wake = () => deleteFindings(organizationOf(key), Number(key.sk), removal.findings);
+  await sweepJob(key, removal, { wake }, sweep);
 };
 
 const deleteFindings = (org: number, id: number, ids: readonly number[]): Promise<void> =>
@@ -102,12 +102,10 @@ const deleteFindings = (org: number, id: number, ids: readonly number[]): Promis
     await table.transact([...deletions(org, last), over]);
   });
 
-/** The row that lets the sweep resume the removal, until all of these findings are gone. */
-const unfinished = (org: number, id: number, ids: readonly number[]): Write => ({
-  put: {
-    ...keys.removal(org, id),
-    findings: ids,
-    dueShard: dueShard("REMOVAL", id),
-    dueAt: new Date(Date.now() + removalLeaseMilliseconds).toISOString(),
-  },
-});
+/** The findings that an e-mail's removal is still to delete. */
+type RemovalJob = Job & { findings: readonly number[] };
+
+const unfinished = (org: number, id: number, ids: readonly number[]): Write => {
+  const job: RemovalJob = { findings: ids, ...newJob("REMOVAL", id) };
+  return { put: { ...keys.removal(org, id), ...job } };
+};

@@ -32,6 +32,7 @@ import {
   readScan,
   runLookUps,
   startAndPlan,
+  sweepOf,
   takeMessages,
 } from "../scanning/in-process-workers.ts";
 import {
@@ -173,10 +174,7 @@ class History {
     const due = this.#late.filter((each) => each.round <= round);
     for (const each of due) this.#late.splice(this.#late.indexOf(each), 1);
     const acts = [
-      () =>
-        forEachDue("SCAN", new Date(), invocation(), (key) =>
-          sweepScan(key, new Date(), invocation(), { silenceSeconds: 60 }),
-        ),
+      () => forEachDue("SCAN", new Date(), invocation(), (key) => sweepScan(key, sweepOf(Date.now()))),
       () => wakeDue(invocation()),
       () => redispatch(invocation()),
       ...this.#changes(round),

@@ -21,6 +21,7 @@ import {
   onTableRequest,
   readScan,
   runPlans,
+  sweepOf,
   useWorkers,
 } from "./in-process-workers.ts";
 
@@ -163,7 +164,7 @@ describe("a requested scan", () => {
     const scanId = await newestScan();
     expect(await readScan(org, scanId)).toMatchObject({ status: "pending" });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 300_000 });
-    await sweepScan(keys.scanLock(org), new Date(), invocation(), { silenceSeconds: 60 });
+    await sweepScan(keys.scanLock(org), sweepOf(Date.now()));
     await runPlans();
     vi.useRealTimers();
     expect(await readScan(org, scanId)).toMatchObject({ status: "running" });

@@ -7,11 +7,12 @@ import { invocation, logger, startQueues, takeMessages } from "../../bench/in-pr
 import { sweep } from "../../functions/sweep/handler.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { work } from "../../shared/alerting/outbox/work.ts";
+import type { Sweep } from "../../shared/aws/queue/job.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { withTimeOf } from "../../shared/aws/table/patience.ts";
+import { silenceSeconds } from "../../shared/contract/job-timing.ts";
 import type { Message, QueueName } from "../../shared/contract/messages.ts";
 import { proofDaySeconds, proofLossSeconds } from "../../shared/contract/proof-timing.ts";
-import { silenceSeconds } from "../../shared/contract/scan-timing.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { blockSize, reserve } from "../../shared/lists/blocks.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
@@ -145,6 +146,13 @@ export const runOutbox = async (): Promise<void> => {
   )
     for (const message of messages) await work(message, invocation(), outboxSettings);
 };
+
+/** A sweep over jobs at this time. Default: long after a worker's last sign of life. */
+export const sweepOf = (milliseconds = Date.now() + 600_000): Sweep => ({
+  now: new Date(milliseconds),
+  silenceSeconds,
+  logger,
+});
 
 /** Sweeps with the intervals of a deployed stack. */
 export const sweepNow = (): Promise<void> =>

@@ -1,5 +1,6 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
 import * as activity from "../../access/activity/activity.ts";
+import { alive } from "../../aws/queue/job.ts";
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
@@ -66,10 +67,10 @@ const release = (
     ? {
         update: key,
         set: {
-          dueAt: new Date().toISOString(),
+          ...alive(),
           ...(row.follows && status === "completed" && { [toldNameOf(row.follows)]: row.follows.level }),
         },
-        remove: ["acknowledgementId", "cursor", "acknowledged", "fruitlessWakes"],
+        remove: ["acknowledgementId"],
         if: isAsRead(lock),
       }
     : { delete: key, if: isAsRead(lock) };

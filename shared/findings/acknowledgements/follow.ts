@@ -14,7 +14,7 @@ import * as table from "../../aws/table/table.ts";
 import * as counts from "../../counts/counts.ts";
 import { grades, isRecorded } from "../../hibp/breach-details.ts";
 import { drawId } from "../../lists/blocks.ts";
-import { type AcknowledgementRow, progress, timeOfRequest, wake } from "./record.ts";
+import { type AcknowledgementRow, newLock, timeOfRequest, wake } from "./record.ts";
 
 /** The lock while no request is in progress. `announced`: how often the catalog has changed since the row was written. */
 export type FollowLock = { announced: number; dueShard: string; dueAt: string };
@@ -100,7 +100,7 @@ export const follow = async (org: number, done?: number): Promise<boolean> => {
     table.transact([
       {
         update: key,
-        set: { acknowledgementId: id, ...progress(0, 0) },
+        set: newLock(org, id),
         if: isIdle,
       },
       { put: { ...keys.acknowledgement(org, id), ...row }, if: absent },

@@ -1,15 +1,16 @@
 /** The rows of a request to change many findings: what was asked for, and how far it is. */
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
+import { alive, type Job, newJob } from "../../aws/queue/job.ts";
 import * as queue from "../../aws/queue/queue.ts";
-import { type Condition, condition } from "../../aws/table/condition.ts";
-import { dueShard, type Key, keys } from "../../aws/table/keys.ts";
+import { asRead, type Condition } from "../../aws/table/condition.ts";
+import { type Key, keys } from "../../aws/table/keys.ts";
 import type { Resolution } from "../finding-schema.ts";
 import type { Selection } from "./selection.ts";
 
 /**
- * What becomes of the findings: people have them acknowledged or reopened, and the service lets those of a breach follow its
- * severity.
+ * What becomes of the findings: people have them acknowledged or reopened, and the service lets those of
+ * a breach follow its severity.
  */
 export type Purpose = "acknowledge" | "reopen" | "follow";
 
@@ -31,13 +32,16 @@ export type AcknowledgementRow = {
   about?: string;
   /** Removed at the end, since it can be large. */
   selection?: Selection;
-  /** The breach and the level that its findings get, where they follow its severity; `from`: the least that one of them has. */
+  /**
+   * The breach and the level that its findings get, where they follow its severity; `from`: the least
+   * that one of them has.
+   */
   follows?: { breachId: number; level: number; from: number };
 };
 
 /**
- * The present time, ISO 8601. As that of a log entry it is never earlier than an acknowledgment that is there already, although clocks
- * differ.
+ * The present time, ISO 8601. As that of a log entry it is never earlier than an acknowledgment that is
+ * there already, although clocks differ.
  */
 export const timeOfRequest = async (org: number): Promise<string> => (await activity.slot(org)).createdAt;
 
@@ -51,44 +55,39 @@ export const lockKeyOf = (org: number, purpose: Purpose): Key =>
   purpose === "follow" ? keys.severityLock(org) : keys.acknowledgementLock(org);
 
 /**
- * An organization's lock for changing many findings, which is deleted in the transaction that ends the request: "the lock
- * names the request" means "the request is in progress". The row also says how far the request is, and is its entry in the
- * due index.
+ * An organization's lock for changing many findings, which is deleted in the transaction that ends the
+ * request: "the lock names the request" means "the request is in progress". The row also says how far
+ * the request is.
  */
-export type AcknowledgementLock = {
+export type AcknowledgementLock = Job & {
   acknowledgementId: number;
   /** Findings with ids up to this are done. */
   cursor: number;
   acknowledged: number;
-  /** Of the service's lock: the level at which findings of a breach last followed it, so that people know of a rise to it. */
+  /**
+   * Of the service's lock: the level at which findings of a breach last followed it, so that people know
+   * of a rise to it.
+   */
   [told: `told${number}`]: number | undefined;
-  /** How many sweeps in a row have woken a worker without any progress since. */
-  fruitlessWakes: number;
-  dueShard: string;
-  /** When a worker last made progress or a sweep last woke a worker. */
-  dueAt: string;
 };
 
 export const newLock = (org: number, acknowledgementId: number): AcknowledgementLock => ({
   acknowledgementId,
+  ...newJob("ACKNOWLEDGEMENT", org),
   ...progress(0, 0),
-  dueShard: dueShard("ACKNOWLEDGEMENT", org),
 });
 
 /** The request is as far as it was read: no other worker has gone on since, and it has not ended. */
 export const isAsRead = ({ acknowledgementId, cursor, acknowledged }: AcknowledgementLock): Condition =>
-  condition("#acknowledgementId = :id AND #cursor = :cursor AND #acknowledged = :acknowledged", {
-    id: acknowledgementId,
-    cursor,
-    acknowledged,
-  });
+  asRead({ acknowledgementId, cursor, acknowledged });
 
-/** What a worker sets in the lock with each step, which tells sweeps that somebody is at work. */
+/** What a worker sets in the lock with each step. */
 export const progress = (cursor: number, acknowledged: number) => ({
   cursor,
   acknowledged,
+  ...alive(),
+  // Release 1.0 counts its wakes here, and may come back.
   fruitlessWakes: 0,
-  dueAt: new Date().toISOString(),
 });
 
 /** Sends the message that wakes a worker for a request. If SQS does not take it, the next sweep sends it. */

@@ -4,7 +4,7 @@ import * as queue from "../../aws/queue/queue.ts";
 import type { Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { acknowledgementRenewalSeconds } from "../../contract/acknowledgement-timing.ts";
+import { renewalSeconds } from "../../contract/job-timing.ts";
 import type { Message } from "../../contract/messages.ts";
 import * as notes from "../../lists/notes.ts";
 import { severityRisen, wake as wakeOutbox } from "../../outbox/outbox.ts";
@@ -115,7 +115,7 @@ const changeAll = async (
       changes = 0;
       maximumBatch = Number.POSITIVE_INFINITY;
     } while (left.length > 0);
-    const isSilent = Date.now() - Date.parse(lock.dueAt) >= 1000 * acknowledgementRenewalSeconds;
+    const isSilent = Date.now() - Date.parse(lock.dueAt) >= 1000 * renewalSeconds;
     if (isSilent && !(await save())) return { outcome: "overtaken", lock };
   }
   return { outcome: "done", lock };

@@ -4,19 +4,21 @@ import { entries } from "../../../shared/access/activity/activity.ts";
 import type { Actor } from "../../../shared/access/activity/actor.ts";
 import { chunk } from "../../../shared/aws/table/chunk.ts";
 import { condition } from "../../../shared/aws/table/condition.ts";
-import type { Key } from "../../../shared/aws/table/keys.ts";
+import { type Key, keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as counts from "../../../shared/counts/counts.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
 import type { FindingFilter } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
+import { announcement } from "../../../shared/findings/acknowledgements/follow.ts";
 import { sweepAcknowledgement } from "../../../shared/findings/acknowledgements/sweep.ts";
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import * as breachDates from "../../../shared/findings/breach-dates.ts";
 import { type FindingRecord, findings, newFinding } from "../../../shared/findings/record.ts";
+import { type Breach, breachOf } from "../../../shared/hibp/breach.ts";
 import { blockSize, type Reserved, reserve } from "../../../shared/lists/blocks.ts";
 import { emails, isBreached, openDifferences } from "../../../shared/monitoring/emails/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
-import { createOrganization, invocation, takeMessages } from "../../scanning/in-process-workers.ts";
+import { createOrganization, invocation, sweepOf, takeMessages } from "../../scanning/in-process-workers.ts";
 
 export const somebody: Actor = { type: "user", id: 7, label: "ada@demo.example" };
 export const somebodyElse: Actor = { type: "api_key", id: 8, label: "Other key" };
@@ -120,6 +122,23 @@ export const requestAll = (
 ): Promise<{ id: number; matching: number }> =>
   acknowledgements.request(org, { filter, resolution: "ignored", reason: "Known" }, somebody);
 
+export const setSeverity = (id: number, severity: Breach["severity"]): Promise<void> =>
+  table.put({
+    ...keys.breach(id),
+    ...breachOf({ name: `Breach${id}`, title: `Breach ${id}`, severity }),
+    id,
+  });
+
+/** What a sync of the catalog does that changes the severity of a breach. */
+export const changeSeverity = async (
+  org: number,
+  id: number,
+  severity: Breach["severity"],
+): Promise<void> => {
+  await table.transact([announcement(org)]);
+  await setSeverity(id, severity);
+};
+
 /** Part of a write of this finding, and of no request that only reads its block. */
 export const writeOf = (org: number, id: number): string => {
   const { pk, sk } = findings.key(org, id);
@@ -127,8 +146,8 @@ export const writeOf = (org: number, id: number): string => {
 };
 
 /** A sweep at this time. Default: long after the last sign of life of a worker. */
-export const sweepAt = (lock: Key, milliseconds = Date.now() + 600_000): Promise<void> =>
-  sweepAcknowledgement(lock, new Date(milliseconds), invocation(), { silenceSeconds: 60 });
+export const sweepAt = (lock: Key, milliseconds?: number): Promise<void> =>
+  sweepAcknowledgement(lock, sweepOf(milliseconds));
 
 /** Handles messages until there is none. */
 export const runWorkers = async (): Promise<void> => {

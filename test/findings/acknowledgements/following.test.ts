@@ -11,13 +11,14 @@ import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import * as removals from "../../../shared/findings/email-removal.ts";
 import * as single from "../../../shared/findings/finding.ts";
 import { findings } from "../../../shared/findings/record.ts";
-import { type Breach, breachOf } from "../../../shared/hibp/breach.ts";
+import type { Breach } from "../../../shared/hibp/breach.ts";
 import { levelOf } from "../../../shared/hibp/severity.ts";
 import { emails } from "../../../shared/monitoring/emails/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import { invocation, onTableRequest, takeMessage, useWorkers } from "../../scanning/in-process-workers.ts";
 import {
   addFindings,
+  changeSeverity,
   expectAgreement,
   idsInNewBlock,
   readFindings,
@@ -25,6 +26,7 @@ import {
   runWorkers,
   type Seeded,
   seedFindings,
+  setSeverity,
   somebody,
   sweepAt,
   writeOf,
@@ -34,19 +36,6 @@ import { killedAfter } from "./killed.ts";
 useWorkers();
 
 let breaches = 1_000;
-
-const setSeverity = (id: number, severity: Breach["severity"]): Promise<void> =>
-  table.put({
-    ...keys.breach(id),
-    ...breachOf({ name: `Breach${id}`, title: `Breach ${id}`, severity }),
-    id,
-  });
-
-/** What a sync of the catalog does that changes the severity of a breach. */
-const change = async (org: number, id: number, severity: Breach["severity"]): Promise<void> => {
-  await table.transact([announcement(org)]);
-  await setSeverity(id, severity);
-};
 
 /**
  * An organization with findings of a breach of its own, of severity low, in two blocks; half of them are acknowledged.
@@ -94,7 +83,7 @@ const reopenings = async (org: number) => {
 
 test("a rise to high reopens what was acknowledged, once, with one log entry", async () => {
   const { org, findingIds, breachId } = await seedBreach();
-  await change(org, breachId, "high");
+  await changeSeverity(org, breachId, "high");
   await settle(org);
   expect(await levelsOf(org, breachId)).toEqual({ levels: [3], open: 12, acknowledged: 0 });
   const summary = `Reopened 6 breach findings of Breach ${breachId}, whose severity has risen to high`;
@@ -102,7 +91,7 @@ test("a rise to high reopens what was acknowledged, once, with one log entry", a
   await expectAgreement(org);
   // What is acknowledged now stays so.
   await single.acknowledge(org, { id: findingIds[0] ?? 0, resolution: "handled" }, somebody);
-  await change(org, breachId, "high");
+  await changeSeverity(org, breachId, "high");
   await settle(org);
   expect(await levelsOf(org, breachId)).toMatchObject({ open: 11, acknowledged: 1 });
   expect(await reopenings(org)).toHaveLength(1);
@@ -114,7 +103,7 @@ test.each([
   ["a fall to high", 4, "high", 3],
 ] as const)("%s changes the severity and reopens nothing", async (_, before, severity, level) => {
   const { org, breachId } = await seedBreach(before);
-  await change(org, breachId, severity);
+  await changeSeverity(org, breachId, severity);
   await settle(org);
   expect(await levelsOf(org, breachId)).toEqual({ levels: [level], open: 6, acknowledged: 6 });
   expect(await reopenings(org)).toEqual([]);
@@ -123,7 +112,7 @@ test.each([
 
 test("people's requests and the service's do not refuse each other, nor lose anything", async () => {
   const { org, breachId } = await seedBreach();
-  await change(org, breachId, "critical");
+  await changeSeverity(org, breachId, "critical");
   expect(await follow(org)).toBe(true);
   const { id, matching } = await requestAll(org, { breachId });
   expect(matching).toBe(12);
@@ -138,7 +127,7 @@ test("a request of people leaves alone what has followed its breach since", asyn
   const { org, breachId } = await seedBreach();
   await acknowledgements.request(org, { filter: { breachId }, resolution: "handled" }, somebody);
   const message = await takeMessage("acknowledgements");
-  await change(org, breachId, "high");
+  await changeSeverity(org, breachId, "high");
   await settle(org);
   await work(message, invocation());
   // They were acknowledged as low, and stay reopened.
@@ -148,11 +137,11 @@ test("a request of people leaves alone what has followed its breach since", asyn
 
 test("a change while findings follow another one is followed too", async () => {
   const { org, findingIds, breachId } = await seedBreach();
-  await change(org, breachId, "high");
+  await changeSeverity(org, breachId, "high");
   expect(await follow(org)).toBe(true);
   const message = await takeMessage("acknowledgements");
   const transaction = onTableRequest(writeOf(org, findingIds[0] ?? 0), "before", () =>
-    change(org, breachId, "medium"),
+    changeSeverity(org, breachId, "medium"),
   );
   await work(message, invocation());
   expect(transaction.happened).toBe(true);
@@ -163,7 +152,7 @@ test("a change while findings follow another one is followed too", async () => {
 
 test("the lock stays while a scan is in progress, which may know the old severity", async () => {
   const { org, emailIds, breachId } = await seedBreach(4);
-  await change(org, breachId, "critical");
+  await changeSeverity(org, breachId, "critical");
   await table.put({ ...keys.scanLock(org), scanId: 77 });
   await sweepAt(keys.severityLock(org));
   expect(await table.get(keys.severityLock(org))).toBeDefined();
@@ -193,7 +182,9 @@ test("an announcement while the lock is taken away keeps it", async () => {
   const { org, breachId } = await seedBreach();
   await table.transact([announcement(org)]);
   // The condition of the removal names what was announced.
-  const removing = onTableRequest("(#read0_0 = :read0)", "before", () => change(org, breachId, "high"));
+  const removing = onTableRequest("(#read0_0 = :read0)", "before", () =>
+    changeSeverity(org, breachId, "high"),
+  );
   await follow(org);
   expect(removing.happened).toBe(true);
   await settle(org);
@@ -220,7 +211,7 @@ test("admin check finds findings with another severity, and has them follow", as
 
 test("a worker that dies at any of its requests is followed by one that finishes", async () => {
   const first = await seedBreach();
-  await change(first.org, first.breachId, "high");
+  await changeSeverity(first.org, first.breachId, "high");
   const act = async (org: number) => {
     await follow(org);
     await runWorkers();
@@ -230,7 +221,7 @@ test("a worker that dies at any of its requests is followed by one that finishes
   // Every ninth one; the long test of kills is about the same worker.
   for (let number = 1; number <= requests; number += 9) {
     const { org, breachId } = await seedBreach();
-    await change(org, breachId, "high");
+    await changeSeverity(org, breachId, "high");
     await killedAfter(number, () => act(org));
     await settle(org);
     expect(await levelsOf(org, breachId)).toEqual({ levels: [3], open: 12, acknowledged: 0 });
@@ -278,7 +269,7 @@ test("after random histories with kills, all rows agree, and with the catalog", 
     acknowledgeMany: () => requestAll(org, { severity: [severities[pick(4)] ?? "low", "high"] }),
     reopenMany: () =>
       acknowledgements.request(org, { filter: pick(2) === 0 ? {} : { breachId: ids[pick(3)] } }, somebody),
-    changeSeverity: () => change(org, ids[pick(3)] ?? 0, severities[pick(4)] ?? "low"),
+    changeSeverity: () => changeSeverity(org, ids[pick(3)] ?? 0, severities[pick(4)] ?? "low"),
     remove: async () => {
       const id = emailIds[pick(emailIds.length)] ?? 0;
       if (pick(4) === 0) await removals.remove(org, id, somebody);

@@ -11,7 +11,13 @@ import * as single from "../../../shared/findings/finding.ts";
 import { reserve } from "../../../shared/lists/blocks.ts";
 import { emails, openCount } from "../../../shared/monitoring/emails/record.ts";
 import { begin, resume } from "../../../shared/operations/deletion.ts";
-import { invocation, onTableRequest, takeMessage, useWorkers } from "../../scanning/in-process-workers.ts";
+import {
+  invocation,
+  onTableRequest,
+  sweepOf,
+  takeMessage,
+  useWorkers,
+} from "../../scanning/in-process-workers.ts";
 import {
   acknowledgedBySomebody,
   addFindings,
@@ -80,7 +86,7 @@ test("findings of an e-mail whose removal is not finished are left to the remova
   await expect(removals.remove(org, emailIds[2] ?? 0, administrator)).rejects.toThrow(died);
   await runWorkers();
   expect(await acknowledgements.get(org, id)).toMatchObject({ matching, acknowledged: matching - 120 });
-  await removals.resume(org, emailIds[2] ?? 0);
+  await removals.sweepRemoval(keys.removal(org, emailIds[2] ?? 0), sweepOf());
   await expectDone(org, id, { matching, acknowledged: matching - 120 });
 });
 

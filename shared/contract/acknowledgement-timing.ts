@@ -1,2 +1,0 @@
-/** A worker at work renews the lock this often, in seconds. */
-export const acknowledgementRenewalSeconds = 3;
