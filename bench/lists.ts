@@ -111,7 +111,7 @@ const mostTrips = 5;
 
 /** The most read units that a page of a whole list may take, by the number of findings at most. */
 const mostOfWhole = (findings: number): number => (findings > 100_000 ? 60 : 40);
-const mostOfFiltered = 200;
+const mostOfFiltered = 1_000;
 
 const measureSize = async (size: number, { progress }: Context): Promise<Table> => {
   const database = await makeDatabase(`lists-${size}`, sizeOf(size), { progress });

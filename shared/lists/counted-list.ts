@@ -188,8 +188,7 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       joined: J;
     }> => {
       const matching = codec.matcher(matches);
-      const withNotes = matches !== undefined || order !== undefined;
-      const directory = await directories.read(org, kind, { withNotes });
+      const directory = await directories.read(org, kind);
       const kinds = order?.map((isOf) => codec.matcher((group) => (matches?.(group) ?? true) && isOf(group)));
       const plan = planPages(directory, kinds ?? [matching], { limit, offset, since });
       const project = attributes && [...new Set<string>([...always, ...attributes])];

@@ -23,9 +23,6 @@ type OfBlock = {
   taken: number;
 };
 
-/** Ids from the block's note. They are all of its `count` matching members, or the note is out of date. */
-export type IdsRead = OfBlock & { way: "ids"; ids: readonly number[]; count: number };
-
 /**
  * Ids `fromId` to `toId`, read from the nearer end of the block. `skip` counts in the direction of reading. If
  * k matching members lie beyond the page, the range leaves out k ids at the far end.
@@ -39,7 +36,7 @@ export type RangeRead = OfBlock & { way: "range"; fromId: number; toId: number; 
 export type BoundaryRead = OfBlock & { way: "boundary"; since: string; until: number };
 
 /** How members of a page are read. */
-export type Read = IdsRead | RangeRead | BoundaryRead;
+export type Read = RangeRead | BoundaryRead;
 
 export type Plan = {
   /** How many members match, without those of the block at the time boundary. */
@@ -112,20 +109,11 @@ export const countOf = (counts: Counts, matching: (groupKey: string) => boolean)
 
 /** How a block is read that has `count` matching members. */
 const readOf = (
-  { block, counts, note }: Block,
+  { block }: Block,
   groupKeys: readonly string[] | undefined,
   { count, skip, taken }: { count: number; skip: number; taken: number },
 ): Read => {
-  const ofBlock = { block, groupKeys, taken };
-  // If all members match, a query reads several of them for one read unit.
-  if (note !== undefined && (groupKeys !== undefined || count === 1)) {
-    const held = (groupKeys ?? [...counts.keys()]).filter((groupKey) => counts.get(groupKey) !== 0);
-    const places = new Set(held.flatMap((groupKey) => note.places[groupKey] ?? []));
-    const ids = [...places].map((place) => firstIdOf(block) + place);
-    const isWhole = ids.length >= count && held.every((groupKey) => groupKey in note.places);
-    if (isWhole) return { ...ofBlock, way: "ids", ids: ids.sort((one, other) => other - one), count, skip };
-  }
-  const whole = wholeBlock({ ...ofBlock, skip });
+  const whole = wholeBlock({ block, groupKeys, skip, taken });
   const after = count - skip - taken;
   if (count === blockSize) {
     // Every id of the block belongs to a matching member, so the places of the page are known.

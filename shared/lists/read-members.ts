@@ -4,7 +4,7 @@ import { type Key, keys, type ListKind, padded } from "../aws/table/keys.ts";
 import { maxBatchKeys } from "../aws/table/read.ts";
 import * as table from "../aws/table/table.ts";
 import { blockOf } from "./blocks.ts";
-import { type BoundaryRead, type IdsRead, type RangeRead, type Read, wholeBlock } from "./plan.ts";
+import { type BoundaryRead, type RangeRead, type Read, wholeBlock } from "./plan.ts";
 
 /** How many values DynamoDB takes in one `IN`. */
 const maximumValues = 100;
@@ -18,37 +18,16 @@ export const readPlanned = async (
   reads: readonly Read[],
   { project, matching }: Projection & { matching: (groupKey: string) => boolean },
 ): Promise<{ rows: table.WireRow[]; visible: number }> => {
-  const ids = reads.flatMap((read) => (read.way === "ids" ? read.ids : []));
-  const noted = readIds(org, kind, ids, { project });
   let visible = 0;
   const rows = await Promise.all(
     reads.map(async (read) => {
       if (read.way === "range") return readRange(org, kind, read, { project });
-      if (read.way === "ids") return readNoted(org, kind, read, await noted, { project });
       const boundary = await readBoundary(org, kind, read, { project });
       visible = boundary.visible;
       return boundary.rows;
     }),
   );
   return { rows: rows.flat().filter((row) => matching(groupKeyIn(row))), visible };
-};
-
-/**
- * The page's members among those that a note names. If fewer match than the directory counts, members have
- * moved since. The block is then read.
- */
-const readNoted = async (
-  org: number,
-  kind: ListKind,
-  read: IdsRead,
-  noted: ReadonlyMap<number, table.WireRow>,
-  projection: Projection,
-): Promise<table.WireRow[]> => {
-  const { ids, groupKeys, count, skip, taken } = read;
-  const rows = ids.map((id) => noted.get(id)).filter((row) => row !== undefined);
-  const members = rows.filter(isOneOf(groupKeys));
-  if (members.length === count) return members.slice(skip, skip + taken);
-  return readRange(org, kind, wholeBlock(read), projection);
 };
 
 const groupKeyIn = (row: table.WireRow): string => row.group?.S ?? "";

@@ -111,7 +111,7 @@ const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): 
     });
     await table.remove(keys.directory(org, kind, block));
   }
-  // Only notes are left.
+  // Rows that an earlier release has written.
   await deletePartition(keys.directory(org, kind, 0));
   return true;
 };

@@ -10,7 +10,7 @@ import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import * as limiter from "../hibp/limiter.ts";
 import { rate } from "../hibp/subscription-state.ts";
-import * as notes from "../lists/notes.ts";
+import { dropZeros } from "../lists/zeros.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { forgetDomain, ownChecks } from "../monitoring/domains/own-checks.ts";
 import { scanEnded, wake } from "../outbox/outbox.ts";
@@ -24,8 +24,8 @@ import { ending } from "./transitions.ts";
 /** How many chunks are closed at the same time. */
 const concurrency = 25;
 
-/** Notes are the last thing that a function does, when little of its time may be left. */
-const noteMilliseconds = 8_000;
+/** Zeros are the last thing that a function removes, when little of its time may be left. */
+const zerosMilliseconds = 8_000;
 
 /** `reason`: why a scan ends before its work is done, as the end of a sentence. */
 type Ending = { reason?: string; logger: Logger };
@@ -120,8 +120,8 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
     ...(because !== "" && { reason: because }),
   });
   await wake(org);
-  const notesEndAt = Date.now() + noteMilliseconds;
-  await notes.renew(org, notes.notedKinds, () => Date.now() < notesEndAt, logger);
+  const zerosEndAt = Date.now() + zerosMilliseconds;
+  await dropZeros(org, ["EMAIL", "FINDING"], () => Date.now() < zerosEndAt, logger);
 };
 
 /**

@@ -1,15 +1,14 @@
+import { Logger } from "@aws-lambda-powertools/logger";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { condition } from "../../shared/aws/table/condition.ts";
-import { keys } from "../../shared/aws/table/keys.ts";
 import { withTimeOf } from "../../shared/aws/table/patience.ts";
 import * as table from "../../shared/aws/table/table.ts";
-import { blockOf, blockSize, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
+import { blockOf, blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { countedList } from "../../shared/lists/counted-list.ts";
-import type { Notes } from "../../shared/lists/directory.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
-import { refresh, rowOfBlock } from "../../shared/lists/notes.ts";
+import { dropZeros } from "../../shared/lists/zeros.ts";
 import { recordCapacity, useEngine } from "../aws/table/engine.ts";
 import { type Command, intercept } from "../aws/table/intercept.ts";
 
@@ -154,7 +153,7 @@ const operationArbitrary = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ do: fc.constant("stale" as const), which: pick, wrong: groupArbitrary }),
   },
-  // Many blocks, whose rare members are noted now and then.
+  // Many blocks.
   {
     weight: 5,
     arbitrary: fc.record({
@@ -167,12 +166,7 @@ const operationArbitrary = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ do: fc.constant("changeAll" as const), to: groupArbitrary }),
   },
-  { weight: 4, arbitrary: fc.constant({ do: "note" as const }) },
-  // Notes that name some of the members of their block, whatever their groups are.
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constant("mislead" as const), salt: fc.nat(1_000) }),
-  },
+  { weight: 4, arbitrary: fc.constant({ do: "dropZeros" as const }) },
 );
 
 type Operation = typeof operationArbitrary extends fc.Arbitrary<infer O> ? O : never;
@@ -223,22 +217,8 @@ const apply = async (world: World, operation: Operation): Promise<void> => {
         await apply(world, { do: "change", which, to: operation.to });
       }
       return;
-    case "note":
-      await refresh(org, "EMAIL");
-      return;
-    case "mislead":
-      for (const [row, known] of Map.groupBy(world.model, ({ id }) => rowOfBlock(blockOf(id)))) {
-        const notes: Notes = {};
-        for (const [block, some] of Map.groupBy(known, ({ id }) => blockOf(id))) {
-          const named = some
-            .filter(({ id }) => (id * 7 + operation.salt) % 3 > 0)
-            .map(({ id }) => id - firstIdOf(block));
-          const groupKeys = new Set(some.map(({ group }) => emails.groupKeyOf(group)));
-          const places = Object.fromEntries([...groupKeys].map((groupKey) => [groupKey, named]));
-          notes[block] = { writes: 0, places };
-        }
-        await table.put({ ...keys.notes(org, "EMAIL", row), notes: JSON.stringify(notes) });
-      }
+    case "dropZeros":
+      await dropZeros(org, ["EMAIL"], () => true, new Logger());
       return;
     case "skip":
       await reserve(org, "EMAIL", operation.ids, { at: time(world.clock) });
@@ -352,15 +332,7 @@ const seed = Number(process.env.SEED ?? 20_300_101);
 describe("a counted list answers as a naive list does", () => {
   test("in totals, pages, filters and time boundary, after every random step", async () => {
     console.log(`SEED=${seed}`);
-    let byIds = 0;
-    const stop = intercept<Command>("initialize", (next, { commandName }) => async (command) => {
-      if (commandName === "BatchGetItemCommand") byIds++;
-      return next(command);
-    });
     await fc.assert(histories(), { seed, numRuns: Number(process.env.RUNS ?? 5), endOnFailure: true });
-    stop();
-    console.log(`${byIds} pages by the ids of notes`);
-    expect(byIds).toBeGreaterThan(10);
   }, 600_000);
 });
 

@@ -27,33 +27,22 @@ const members: fc.Arbitrary<Member[]> = fc
     })),
   );
 
-const blocksOf = (all: readonly Member[], isNoted: boolean): Block[] =>
+const blocksOf = (all: readonly Member[]): Block[] =>
   [...Map.groupBy(all, ({ id }) => Math.floor((id - 1) / blockSize))]
     .map(([block, inBlock]): Block => {
       const byGroup = Map.groupBy(inBlock, ({ groupKey }) => groupKey);
-      const places = [...byGroup].map(
-        ([key, some]) => [key, some.map(({ id }) => id - firstIdOf(block)).reverse()] as const,
-      );
+      const counts = [...byGroup].map(([key, some]) => [key, some.length] as const);
       return {
         block,
         from: Date.parse(inBlock[0]?.createdAt ?? ""),
         writes: 1,
-        counts: new Map([...places.map(([key, some]) => [key, some.length] as const), ["gone", 0]]),
-        ...(isNoted && {
-          note: { writes: 1, places: Object.fromEntries(places.filter(([, some]) => some.length <= 32)) },
-        }),
+        counts: new Map([...counts, ["gone", 0]]),
       };
     })
     .sort((one, other) => other.block - one.block);
 
 /** What the table would send for a read, newest first, and how many rows the read would pass. */
 const carryOut = (all: readonly Member[], read: Read, matching: (key: string) => boolean): Member[] => {
-  if (read.way === "ids") {
-    return read.ids
-      .map((id) => all.find((member) => member.id === id))
-      .filter((member) => member !== undefined)
-      .slice(read.skip, read.skip + read.taken);
-  }
   const [first, last] = [firstIdOf(read.block), firstIdOf(read.block + 1) - 1];
   const [fromId, toId] = read.way === "range" ? [read.fromId, read.toId] : [first, last];
   expect(fromId).toBeGreaterThanOrEqual(first);
@@ -67,8 +56,8 @@ const carryOut = (all: readonly Member[], read: Read, matching: (key: string) =>
   return rows.reverse().slice(read.skip, read.skip + read.taken);
 };
 
-const check = (all: Member[], isNoted: boolean, query: PageQuery): Read[] => {
-  const plan = planPage(blocksOf(all, isNoted), query);
+const check = (all: Member[], query: PageQuery): Read[] => {
+  const plan = planPage(blocksOf(all), query);
   const visible = all
     .filter(({ groupKey, createdAt }) => query.matching(groupKey) && createdAt >= (query.since ?? ""))
     .reverse();
@@ -86,15 +75,15 @@ const check = (all: Member[], isNoted: boolean, query: PageQuery): Read[] => {
 };
 
 test("a plan reads the page of a naive list, in each way of reading", () => {
-  const ways = { ids: 0, range: 0, boundary: 0 };
+  const ways = { range: 0, boundary: 0 };
   const wanted = fc.subarray(groupKeys, { minLength: 1 });
   const page = fc.record({ limit: fc.integer({ min: 1, max: 100 }), offset: fc.nat(350) });
   const since = fc.option(fc.nat(80).map(timeOf), { nil: undefined, freq: 2 });
   fc.assert(
-    fc.property(members, fc.boolean(), wanted, page, since, (...given) => {
-      const [all, isNoted, keys, { limit, offset }, from] = given;
+    fc.property(members, wanted, page, since, (...given) => {
+      const [all, keys, { limit, offset }, from] = given;
       const matching = (key: string) => keys.includes(key);
-      for (const { way } of check(all, isNoted, { matching, limit, offset, since: from })) ways[way]++;
+      for (const { way } of check(all, { matching, limit, offset, since: from })) ways[way]++;
     }),
     { seed: Number(process.env.SEED ?? 20_300_101), numRuns: Number(process.env.RUNS ?? 400) },
   );
@@ -118,7 +107,7 @@ test.each([
     groupKey: isMatching(place) ? "a" : "b",
     createdAt: timeOf(0),
   }));
-  const [read] = check(all, false, { matching: (key) => key === "a", limit: 50, offset });
+  const [read] = check(all, { matching: (key) => key === "a", limit: 50, offset });
   if (read?.way !== "range") throw new Error("The block is not read as a range");
   const isSent = ({ id, groupKey }: Member) => groupKey === "a" && id >= read.fromId && id <= read.toId;
   expect(all.filter(isSent).length).toBeLessThanOrEqual(most);
@@ -133,5 +122,5 @@ test.each([
     groupKey: "a",
     createdAt: timeOf(0),
   }));
-  expect(check(all, false, { matching: () => true, limit: 50, offset })).toMatchObject([range]);
+  expect(check(all, { matching: () => true, limit: 50, offset })).toMatchObject([range]);
 });

@@ -18,7 +18,6 @@ const parameters: Partial<Record<keyof typeof keys, string[]>> = {
   ownerWord: ["ada", "1"],
   listHead: ["EMAIL"],
   directory: ["EMAIL", "0"],
-  notes: ["EMAIL", "0"],
   member: ["ACTIVITY", "0", "1"],
 };
 

@@ -8,7 +8,7 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { findings as findingRows, newFinding } from "../../shared/findings/record.ts";
-import { blockSize, type Reserved, reserve } from "../../shared/lists/blocks.ts";
+import { blockSize, reserve } from "../../shared/lists/blocks.ts";
 import { read } from "../../shared/lists/directory.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { ownChecks } from "../../shared/monitoring/domains/own-checks.ts";
@@ -162,37 +162,31 @@ test("a scan that got the lock after one with a higher id does not plan for ever
   expect(await readScan(org, scanId)).toMatchObject({ status: "failed", totalEmails: 0 });
 });
 
-test("notes the rare findings of all blocks but the newest", async () => {
+test("removes counters of findings that are 0, of all blocks but the newest", async () => {
   workers.breached["large.example"] = { 0: ["Alpha"] };
   const org = await createOrganization({ "large.example": 2 });
   const [{ id: emailId, email } = { id: 0, email: "" }] = (await emailList.list(org, { limit: 1, offset: 0 }))
     .emails;
   // Findings as earlier scans would have found them.
   const ids = await reserve(org, "FINDING", 2 * blockSize);
-  const found = [ids[0], ids[blockSize]].map((id) =>
-    findingRows.put(
-      org,
-      id as Reserved,
-      { scanId: null, acknowledged: false, domainId: 1, severity: 3 },
-      newFinding(org, {
-        emailId,
-        email,
-        breachId: 1,
-        firstDetectedAt: new Date().toISOString(),
-      }),
-    ),
+  const group = { scanId: null, acknowledged: false, domainId: 1, severity: 3 } as const;
+  const places = [ids[0], ids[1], ids[blockSize]].filter((id) => id !== undefined);
+  const firstDetectedAt = new Date().toISOString();
+  const found = places.map((id) =>
+    findingRows.put(org, id, group, newFinding(org, { emailId, email, breachId: 1, firstDetectedAt })),
   );
   await table.transact(findingRows.writes(org, found));
+  const acknowledged = places.map(({ id }) =>
+    findingRows.change(org, id, { from: group, to: { ...group, acknowledged: true } }),
+  );
+  await table.transact(findingRows.writes(org, acknowledged));
 
   const scanId = await startAndPlan(org);
   await runChecks();
   expect(await scans.get(org, scanId)).toMatchObject({ newBreachesFound: 1 });
-  const directory = await read(org, "FINDING", { withNotes: true });
-  expect(directory.map(({ note }) => note?.places)).toEqual([
-    undefined,
-    { "_-0-1-3": [0] },
-    { "_-0-1-3": [0] },
-  ]);
+  const [newest, ...older] = await read(org, "FINDING");
+  expect(newest?.counts.size).toBe(1);
+  expect(older.map(({ counts }) => [...counts])).toEqual([[["_-1-1-3", 1]], [["_-1-1-3", 2]]]);
 });
 
 /** Plans a scan of two covered addresses, one of them breached, and of three that are looked up. */

@@ -29,12 +29,6 @@ export const padded = (id: number): string => String(id).padStart(16, "0");
 /** Rows for searches by the beginning of a text share a partition by their first two characters. */
 const beginning = (text: string): string => [...text].slice(0, 2).join("");
 
-/**
- * Notes sort before the rows of blocks. So a query without need of notes does not read them
- * (lists/directory.ts).
- */
-export const notePrefix = "#NOTE#";
-
 export const keys = {
   // Rows of an organization. Small rows that are read together share its partition.
   /** In a partition of its own: IAM tells rows apart by partition, and few functions may write this one. */
@@ -147,11 +141,6 @@ export const keys = {
   directory: (org: number, kind: ListKind, block: number): Key => ({
     pk: `ORG#${org}#${kind}`,
     sk: padded(block),
-  }),
-  /** The ids of the rare members of some blocks (lists/notes.ts). */
-  notes: (org: number, kind: ListKind, row: number): Key => ({
-    pk: `ORG#${org}#${kind}`,
-    sk: `${notePrefix}${padded(row)}`,
   }),
   member: (org: number, kind: ListKind, block: number, id: number): Key => ({
     pk: `ORG#${org}#${kind}#${block}`,

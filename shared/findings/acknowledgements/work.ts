@@ -6,7 +6,7 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { renewalSeconds } from "../../contract/job-timing.ts";
 import type { Message } from "../../contract/messages.ts";
-import * as notes from "../../lists/notes.ts";
+import { dropZeros } from "../../lists/zeros.ts";
 import { severityRisen, wake as wakeOutbox } from "../../outbox/outbox.ts";
 import { firstBatch, writeBatch } from "./batch.ts";
 import { readerOf } from "./candidates.ts";
@@ -53,8 +53,7 @@ export const work = async (
     if (!(await end(org, row, last, "completed", logger, notice))) return;
     if (notice.length > 0) await wakeOutbox(org);
     if (row.follows !== undefined && (await follow(org, row.follows.breachId))) return;
-    // The findings that are left in a group are rare now.
-    await notes.renew(org, ["FINDING"], hasTime, logger);
+    await dropZeros(org, ["FINDING"], hasTime, logger);
   }
 };
 

@@ -6,7 +6,6 @@ import * as acknowledgements from "../../../shared/findings/acknowledgements/ack
 import type { FindingFilter } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
 import { findings } from "../../../shared/findings/record.ts";
 import { blockSize, reserve } from "../../../shared/lists/blocks.ts";
-import { refresh } from "../../../shared/lists/notes.ts";
 import { recordCapacity } from "../../aws/table/engine.ts";
 import { useWorkers } from "../../scanning/in-process-workers.ts";
 import {
@@ -99,7 +98,6 @@ test.each<[title: string, filterOf: (given: typeof seeded) => FindingFilter]>([
 
 test("a filter that needs only the directory reads no block", async () => {
   const { org, findingIds } = await seedFindings({ furtherBlocks: 4 });
-  await refresh(org, "FINDING");
   const { take } = recordCapacity();
   expect(await acknowledgements.countMatching(org, { filter: { acknowledged: false } })).toBe(
     findingIds.length,
