@@ -162,7 +162,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
   });
 });
 
-describe("text from upstream and from users", () => {
+describe("foreign text", () => {
   const reportOf = (title: string, domain: string, dataClass: string, name: string): Content =>
     breachReport([{ title, domain, dataClasses: [dataClass] }], { ...ada, ownerName: name, teamName: name });
   // The owner's name and the team's are left out where nothing of them can be shown.

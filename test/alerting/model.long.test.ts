@@ -228,7 +228,7 @@ const isSettled = async (org: number, scanId: number): Promise<boolean> => {
   return (await table.query({ pk: keys.outbox(org, "").pk })).length === 0;
 };
 
-describe("each finding is in one message of a channel", () => {
+describe("a channel's messages", () => {
   test.each(seeds)(
     "in a random history, whatever dies (MODEL_SEED=%s)",
     async (seed) => {

@@ -93,7 +93,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a channel that tells owners", () => {
+describe("telling owners", () => {
   test("has each owner written to once, however many channels do, in words for them", async () => {
     const org = await organizationOf(10);
     for (const grouping of ["scan", "address", "week"] as const) await createTelling(org, { grouping });
@@ -289,7 +289,7 @@ describe("by hand", () => {
   });
 });
 
-describe("a message on its way", () => {
+describe("a sent message", () => {
   const toldBut = async (change: (org: number) => Promise<unknown>) => {
     const org = await organizationOf(2, { first: true });
     await describeBreach("Alpha", { isSensitive: false });

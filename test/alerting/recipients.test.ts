@@ -45,7 +45,7 @@ const attemptAll = async (messages: readonly Message<"deliveries">[]): Promise<v
   for (const message of messages) await attempt(message);
 };
 
-describe("a recipient who has unsubscribed", () => {
+describe("an unsubscribed recipient", () => {
   test("gets nothing from any channel, whatever the case of the address, and others do", async () => {
     const org = await createOrganization({});
     await setConsent(await tokenOf(org, "a@other.example"), "refused");
@@ -162,7 +162,7 @@ test("a worker that read a delivery before an attempt was taken back sends nothi
   expect(mails.received).toEqual(["a@other.example", "b@other.example"]);
 });
 
-describe("where recipients have to confirm", () => {
+describe("confirmation", () => {
   beforeEach(() => {
     vi.stubEnv("CONFIRM_RECIPIENTS", "true");
     vi.stubEnv("DASHBOARD_URL", settings.dashboardUrl);

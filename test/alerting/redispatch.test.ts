@@ -124,7 +124,7 @@ test("an outbox row that this release cannot read does not hold up deliveries", 
   expect(await sent()).toEqual(ids);
 });
 
-describe("a request that fails in part", () => {
+describe("a partial failure", () => {
   test("sends the others, counts those that failed, and they are due again in a minute", async () => {
     const ids = await makeDue(60);
     refused = new Set(ids.slice(5, 12));

@@ -80,7 +80,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a scan that ends within two minutes makes one message", () => {
+describe("a short scan's message", () => {
   test("that names up to five people, each with address and breaches", async () => {
     const org = await organizationOf(10);
     const channelId = await createChannel(org);
@@ -121,7 +121,7 @@ describe("a scan that ends within two minutes makes one message", () => {
   });
 });
 
-describe("a scan that runs for longer makes two messages", () => {
+describe("a long scan's messages", () => {
   /**
    * Addresses that are looked up one by one: some are found now, and the others once the first message has gone out.
    */
@@ -320,7 +320,7 @@ describe("minSeverity", () => {
   });
 });
 
-describe("gathering for a day or a week", () => {
+describe("a day's or week's message", () => {
   test("ends at 07:00 UTC, for a week on Mondays", () => {
     const at = (time: string) => new Date(`2026-03-${time}Z`);
     expect(endOfWindow("day", at("03T06:59:59.999"))).toEqual(at("03T07:00:00.000"));

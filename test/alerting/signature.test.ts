@@ -28,7 +28,7 @@ describe("sign", () => {
   });
 });
 
-describe("the headers of Standard Webhooks", () => {
+describe("Standard Webhooks", () => {
   const body = '{"test": 2432232314}';
   const at = new Date(1_614_265_330_999);
 

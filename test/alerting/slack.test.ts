@@ -185,7 +185,7 @@ describe("a Slack message", () => {
   });
 });
 
-describe("text from upstream and from users", () => {
+describe("foreign text", () => {
   const ownLinks = /<https:\/\/monitor\.acme\.example\/api\/app\/[a-z]+(\?[a-zA-Z0-9=&;]+)?\|[A-Za-z ]+>/g;
 
   /** Texts with markup other than the product's own: bold titles and links. */

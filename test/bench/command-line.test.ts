@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { arms, readCommandLine } from "../../bench/command-line.ts";
 
-describe("the command line of npm run bench", () => {
+describe("the command line", () => {
   test("without arguments every arm runs at every size", () => {
     expect(readCommandLine([])).toEqual({
       arms: Object.keys(arms),

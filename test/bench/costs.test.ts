@@ -3,7 +3,7 @@ import { titleOfOperations } from "../../bench/month.ts";
 import { countOperations, operationCells, operationColumns } from "../../bench/operations.ts";
 import { expectConsistent, expectPagesStored, expectStored, type Seeded, start } from "./costs.ts";
 
-describe("with 1,000 findings everything costs what the figures say", () => {
+describe("costs with 1,000 findings", () => {
   let seeded: Seeded;
   beforeAll(async () => {
     seeded = await start(1_000);

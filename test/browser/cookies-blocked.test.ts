@@ -51,7 +51,7 @@ const expectWhole = async (page: Page): Promise<void> => {
   await page.getByText("gets alerts from Acme Blocked.").waitFor();
 };
 
-describe("where the browser keeps nothing", () => {
+describe("without storage", () => {
   test("the recipient's page works, and the others say that cookies are needed", async () => {
     await expectWhole(await open());
   });

@@ -76,7 +76,7 @@ describe("the script of a page", () => {
   });
 });
 
-describe("a script that is missing", () => {
+describe("a missing script", () => {
   test("loads the page once at the wanted address, and with it the present release", async () => {
     const opened = await signInTo(await createOrganization());
     const { page } = opened;

@@ -247,7 +247,7 @@ describe("a password manager", () => {
   });
 });
 
-describe("a passkey that was made and not stored", () => {
+describe("an unstored passkey", () => {
   const sentence = "Your device has made a passkey, but it is not stored here";
 
   test("without a network: the next press stores it", async () => {
@@ -296,7 +296,7 @@ test("a user with ten is told before the device makes another", async () => {
   expect(credentials).toEqual([]);
 });
 
-describe("between the press and the device's question", () => {
+describe("before the device's question", () => {
   /** Notes presses, requests, and questions to the browser, in their order. */
   const noting = `
     globalThis.noted = [];

@@ -5,7 +5,7 @@ import { urlOf, useBrowser, visit } from "./visit.ts";
 
 useBrowser();
 
-describe("the link at the end of an alert by e-mail", () => {
+describe("an alert's link", () => {
   test("unsubscribes and subscribes again, without a session", async () => {
     const { id: org } = await createOrganization({ name: "Acme Alerts" });
     const email = `reader-${org}@other.example`;

@@ -69,7 +69,7 @@ test("who removes or demotes an admin sees the admin's API keys, and may revoke 
   expect(await statuses()).toEqual([401, 401, 200]);
 });
 
-describe("the keyboard alone, under Settings", () => {
+describe("the keyboard", () => {
   let page: Page;
   let watch: Visit["watch"];
   beforeAll(async () => {

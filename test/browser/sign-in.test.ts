@@ -9,7 +9,7 @@ useBrowser();
 /** The link in the only mail to an address. */
 const mailedLink = async (address: string): Promise<string> => linkIn((await untilMailed(address))[0]).href;
 
-describe("a link for whoever is signed in already", () => {
+describe("a link while signed in", () => {
   test("says as whom, and needs a second button, which ends that session everywhere", async () => {
     const first = await createUser((await createOrganization({ name: "Acme First" })).id);
     const second = await createUser((await createOrganization({ name: "Acme Second" })).id);
@@ -40,7 +40,7 @@ describe("a link for whoever is signed in already", () => {
   });
 });
 
-describe("a link that programs changed on its way", () => {
+describe("a changed link", () => {
   test("without its token says that a part of it is missing, and what to do", async () => {
     const user = await createUser((await createOrganization()).id);
     const { page } = await visit();

@@ -25,7 +25,7 @@ const addAda = async ({ page }: Visit) => {
   return { dialog, submit: dialog.getByRole("button", { name: "Add e-mail" }) };
 };
 
-describe("a session that ends under an open dialog", () => {
+describe("a lost session", () => {
   test("what was typed is still there, and sent after signing in again", async () => {
     const { api, id } = await createOrganization();
     const user = await createUser(id);

@@ -52,7 +52,7 @@ const openIds = async (org: number): Promise<number[]> =>
 const acknowledge = (org: number, id: number) =>
   acknowledging.acknowledge(org, { id, resolution: "handled" }, administrator);
 
-describe("counts of findings by month and breach, and of breached e-mails", () => {
+describe("counts", () => {
   test("are those of the rows after every kind of change", async () => {
     const { org, emailIds } = await createScanned();
     const month = new Date().toISOString().slice(0, 7);

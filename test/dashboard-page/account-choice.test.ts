@@ -8,7 +8,7 @@ const refusals = {
   of_none: { status: 503, code: "provider_slow" },
 };
 
-describe("where the browser keeps it", () => {
+describe("the choice", () => {
   beforeEach(() => {
     const kept = new Map<string, string>();
     vi.stubGlobal("localStorage", {

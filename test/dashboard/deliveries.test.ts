@@ -58,7 +58,7 @@ const create = async () => {
 
 const isDelivered = ({ status }: Row): boolean => status === "delivered";
 
-describe("a test is an example of what comes, and says so:", () => {
+describe("a test", () => {
   const received = async (body: Record<string, unknown>, name: string) => {
     const { api, inbox, sendTest } = await create();
     const field = body.channel === "slack" ? "webhookUrl" : "url";

@@ -157,7 +157,7 @@ test("PATCH to member ends an admin's sessions and passkeys, but the one that as
   expect((await user.dashboard.get("/session")).status).toBe(200);
 });
 
-describe("the API keys that a member has made", () => {
+describe("a member's API keys", () => {
   const withKeys = async () => {
     const created = await create();
     const other = await signedIn(created.org);

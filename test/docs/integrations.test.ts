@@ -83,7 +83,7 @@ describe("the code for PagerDuty", () => {
   });
 });
 
-describe("a Slack message in other chats", () => {
+describe("in other chats", () => {
   const report = breachReport([{ title: "@channel Adobe" }]);
   const message = JSON.parse(JSON.stringify(messageOf(noticeOf(report, context)))) as Record<
     string,
@@ -136,7 +136,7 @@ describe("a Slack message in other chats", () => {
   });
 });
 
-describe("a mail in the systems that take mail", () => {
+describe("a mail elsewhere", () => {
   // github.com/MicrosoftDocs/OfficeDocs-SkypeForBusiness, Teams/limits-specifications-teams.md: Emailing a channel
   const maximumOfTeams = 24 * 1024;
   const bytesOf = (notice: Notice): number => Buffer.byteLength(mailOf(notice).html);

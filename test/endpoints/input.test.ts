@@ -186,7 +186,7 @@ describe("limit and offset", () => {
   );
 });
 
-describe("an id that is not a plain positive decimal integer", () => {
+describe("a malformed id", () => {
   test.each(
     routes.filter(({ path }) => path.includes("{id}")).map((route) => [route.method, route.path, route]),
   )("is 400 in the path of %s %s", async (_, __, { endpoint }) => {

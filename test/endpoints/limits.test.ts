@@ -204,7 +204,7 @@ describe("an organization", () => {
     }));
 });
 
-describe("the headers RateLimit and RateLimit-Policy", () => {
+describe("RateLimit headers", () => {
   /** What a reply says of each limit: `{ key: { q: 100, w: 60, r: 99, t: 17 } }`. */
   const limitsIn = ({ headers }: Reply): Record<string, Record<string, number>> => {
     const limits: Record<string, Record<string, number>> = {};

@@ -34,7 +34,7 @@ const byAdministrator = { type: "system", label: "Administrator" };
 const byKey = { type: "api_key", label: "Test key" };
 const byService = { type: "system", label: "Breach Monitor" };
 
-describe("200: an organization in which everything happened once", () => {
+describe("200", () => {
   let organization: Organization;
   let api: Client;
   let user: SignedIn;

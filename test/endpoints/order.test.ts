@@ -34,7 +34,7 @@ type Refused = Parameters<typeof expectRefusal> extends [Reply, ...infer Rest] ?
  * subscription (402). Then the route (404, 405), the input (400, 413), the organization's limit (429),
  * existence (404) and state (409, 400).
  */
-describe("the order of checks: the first one that refuses answers", () => {
+describe("order", () => {
   test("1: the IP limit, 429, before all else", async () => {
     const { id: org, key } = await createOrganization();
     await admin("org billing", { org, status: "trial_expired" });
@@ -65,7 +65,7 @@ describe("the order of checks: the first one that refuses answers", () => {
     await expectEachRefused(api, 402, /trial/, { reason: "trial_expired" });
   });
 
-  describe("a session cookie's origin, 403, comes right after authentication", () => {
+  describe("a cookie's origin, 403", () => {
     let organization: Organization;
     let user: SignedIn;
 

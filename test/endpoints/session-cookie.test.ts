@@ -59,7 +59,7 @@ describe("a session cookie", () => {
   });
 });
 
-describe("of the headers of a request", () => {
+describe("a request's headers", () => {
   const [key, session] = [mintApiKey(1), mintSession(1, 2)];
   const bearer = `Bearer ${key}`;
   const credentialIn = (authorization: string[], cookies: string[] = [`__Host-session=${session}`]) => {
@@ -131,7 +131,7 @@ describe("of the headers of a request", () => {
   });
 });
 
-describe("the origin of a request with a session cookie", () => {
+describe("a session's origin", () => {
   const startScanWith = (headers: Record<string, string>) =>
     anonymous().request("POST", "/scans", { headers });
   test("must be the service's own for methods other than GET, else 403 without effect", async () => {

@@ -133,7 +133,7 @@ describe("a rotated key", () => {
   });
 });
 
-describe("a failed look-up never reads as clean", () => {
+describe("a failed look-up", () => {
   test.each([
     [400, "bad_request"],
     [401, "unauthorized"],

@@ -107,7 +107,7 @@ const worlds = fc
   // Where few requests are granted a minute, the worst cases meet rarely.
   .map((world) => ({ ...world, minutes: world.rpm <= 10 ? 60 : 3 }));
 
-describe("the decision in virtual time", () => {
+describe("the decision", () => {
   test("lets at most rpm requests arrive in any 60 seconds, with any clocks and networks", () => {
     fc.assert(
       fc.property(worlds, (world) => {

@@ -45,7 +45,7 @@ const rooms = [
   "operations",
 ];
 
-describe("rooms of shared/ import one way", () => {
+describe("rooms", () => {
   const roomOf = (file: string) => /^shared\/([^/]+)\//.exec(file)?.[1];
   const levelOf = (file: string) => rooms.indexOf(roomOf(file) ?? "");
 

@@ -263,7 +263,7 @@ test("functions that only count requests write no other rows", () => {
 
 const email = { put: { ...keys.member(1, "EMAIL", 1, 1), email: "ada@acme.example" } };
 
-describe.each(["own", "all"] as const)("a transaction of which IAM sees %s keys", (seen) => {
+describe.each(["own", "all"] as const)("with %s keys", (seen) => {
   test.each([
     [keys.apiKey(1, "hash"), writersOfIdentities],
     [keys.organization(1), []],

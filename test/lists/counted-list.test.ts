@@ -329,7 +329,7 @@ const histories = () =>
 
 const seed = Number(process.env.SEED ?? 20_300_101);
 
-describe("a counted list answers as a naive list does", () => {
+describe("a counted list", () => {
   test("in totals, pages, filters and time boundary, after every random step", async () => {
     console.log(`SEED=${seed}`);
     await fc.assert(histories(), { seed, numRuns: Number(process.env.RUNS ?? 5), endOnFailure: true });
@@ -460,7 +460,7 @@ describe("single members", () => {
   });
 });
 
-describe("a filtered page of a large block", () => {
+describe("a filtered page", () => {
   const isActive = ({ isActive }: Group): boolean => isActive;
 
   const [matching, other] = [anyGroup, { ...anyGroup, isActive: false }];

@@ -49,7 +49,7 @@ test("--help prints the usage, starts nothing and exits with 0", async () => {
   expect({ status, output, errors }).toEqual({ status: 0, output: usage, errors: "" });
 });
 
-describe.concurrent("a start that can't succeed says why in one sentence and exits with 1", () => {
+describe.concurrent("a failed start", () => {
   test("a port in use", async ({ expect }) => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");

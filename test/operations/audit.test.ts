@@ -98,7 +98,7 @@ test("an undamaged organization has no differences, and all its rows are read", 
   expect(report.checked.activity?.rows).toBe(entries.sum(await entries.directory(org)));
 });
 
-describe("damage is found with its id and repaired:", () => {
+describe("repaired:", () => {
   let email: Email;
   let finding: FindingRecord;
   let scanId: number;
@@ -317,7 +317,7 @@ describe("damage is found with its id and repaired:", () => {
   });
 });
 
-describe("damage that cannot be repaired is reported:", () => {
+describe("reported:", () => {
   test("an e-mail's row that is lost while its address row and findings are there", async () => {
     const lost = (await rowsOf(org, emails)).find((row) => Object.keys(row.findings).length > 0) as Email;
     const { pk, sk } = lost;

@@ -202,7 +202,7 @@ const expectCounted = async (org: number, isMixed: boolean): Promise<void> => {
   expect(added.reduce((sum, each) => sum + each, 0)).toBe(all - open.length);
 };
 
-describe("jobs are done once, with every count right", () => {
+describe("jobs", () => {
   test.each(seeds)("in a random history, whatever dies (JOBS_SEED=%s)", async (seed) => {
     const chance = new Chance(seed);
     const isMixed = Number(seed) % 2 === 1;

@@ -103,7 +103,7 @@ test("scans start also while HIBP fails", async () => {
   expect(await startedTypes()).toEqual(["scheduled"]);
 });
 
-describe("the scans that a change of the catalog causes", () => {
+describe("scans of new breaches", () => {
   /** The seconds from now until each of the requested scans, ascending. */
   const dueSeconds = async (
     orgs: readonly number[],

@@ -49,7 +49,7 @@ const workers = useWorkers({
   },
 });
 
-describe("a scan that ends before its work is done", () => {
+describe("an early end", () => {
   test("counts exactly what its workers found, and late workers write nothing more", async () => {
     const count = 150;
     const breaches = Array.from({ length: 12 }, (_, index) => `Breach${index}`);

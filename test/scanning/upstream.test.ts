@@ -49,7 +49,7 @@ const findingOf = async (org: number, name: string) => {
 };
 const checkedAt = async (org: number) => String((await emailsOf(org))[0]?.lastScannedAt);
 
-describe("a domain that the subscription does not cover", () => {
+describe("an uncovered domain", () => {
   test("is looked up address by address; the next scan finds nothing anew", async () => {
     const org = await createOrganization({ [single]: 3 });
     workers.accounts = { [`user0@${single}`]: ["Alpha"], [`user1@${single}`]: ["Alpha", "Beta"] };
@@ -139,7 +139,7 @@ describe("a covered domain", () => {
   });
 });
 
-describe("a domain search that lost most of what was known at once", () => {
+describe("a shrunken answer", () => {
   /** The first `count` addresses of the domain are in one breach each. */
   const setBreached = (name: string, count: number): void => {
     workers.breached[name] = Object.fromEntries(

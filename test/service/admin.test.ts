@@ -194,7 +194,7 @@ describe.concurrent("help", () => {
   });
 });
 
-describe.concurrent("a command line that cannot be parsed says why in one sentence", () => {
+describe.concurrent("a wrong command line", () => {
   test.for([
     ["org make --help", 'There is no command "org make": "npm run admin -- help" lists them.'],
     ["constructor", 'There is no command "constructor": "npm run admin -- help" lists them.'],

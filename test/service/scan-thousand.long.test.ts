@@ -26,7 +26,7 @@ const accounts = Object.fromEntries(
   ]),
 );
 
-describe("a scan of 1,000 addresses with 300 findings", () => {
+describe("a scan of 1,000 addresses", () => {
   let engine: Engine;
   let meter: Meter;
   let service: LocalService;

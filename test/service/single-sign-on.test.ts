@@ -218,7 +218,7 @@ describe("signing in", () => {
   });
 });
 
-describe("another account with the address of a user", () => {
+describe("another account", () => {
   const changed = (reply: Reply) =>
     expectRefusal(reply, 403, /an admin can let yours in/, { code: "identity_changed" });
 
@@ -387,7 +387,7 @@ describe("joining", () => {
   });
 });
 
-describe("an organization whose people sign in by the provider alone", () => {
+describe("provider alone", () => {
   const tokenIn = (mail = ""): string => /\/sign-in#([\w-]+)/.exec(mail)?.[1] ?? "";
   const require = (org: number, by = "provider") => admin("org sign-in", { org, by }, service.apiUrl);
   const ask = (email: string) => dashboard().post("/sign-in/links", { email });
@@ -468,7 +468,7 @@ describe("an organization whose people sign in by the provider alone", () => {
   });
 });
 
-describe("the button of the identity provider", () => {
+describe("the provider's button", () => {
   useBrowser();
 
   const button = { name: "Sign in with Acme ID" };

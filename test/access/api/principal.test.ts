@@ -14,7 +14,7 @@ const thrownBy = (act: () => unknown): unknown => {
   return undefined;
 };
 
-describe("the context that the authorizer passes on", () => {
+describe("the authorizer's context", () => {
   test.each<[what: string, context: Record<string, unknown> | null | undefined]>([
     ["undefined", undefined],
     ["null", null],

@@ -71,7 +71,7 @@ test("two who revoke a key at the same time both succeed, with one log entry", a
   expect(await entries()).toHaveLength(1);
 });
 
-describe("the keys that a user has made", () => {
+describe("a user's keys", () => {
   const create = async () => {
     const org = await createOrganization();
     await createUser(org, "boss@acme.example");

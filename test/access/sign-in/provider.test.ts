@@ -212,7 +212,7 @@ describe("keys of the provider", () => {
   });
 });
 
-describe("an answer that is not for this attempt", () => {
+describe("another attempt's answer", () => {
   test.each([
     ["a foreign audience", { aud: "another-service" }, "identityForeign"],
     ["a further audience", { aud: ["breach-monitor", "another-service"] }, "identityForeign"],
@@ -276,7 +276,7 @@ describe("an answer that is not for this attempt", () => {
   });
 });
 
-describe("whether the address is verified", () => {
+describe("verification", () => {
   const denials = [false, "false", "False", 0, 1, "1", "no", "", null, [], [true], {}, { value: true }];
   /** Where the provider tells it: in the ID token, or at its UserInfo endpoint. */
   const tells: [string, (verified: object) => void][] = [
@@ -327,7 +327,7 @@ describe("whether the address is verified", () => {
   });
 });
 
-describe("a claim that the operator requires", () => {
+describe("a required claim", () => {
   const having = (claims: object) =>
     provider.behave({ person: ada, alter: (known) => ({ ...known, ...claims }) });
 
@@ -378,7 +378,7 @@ test("whoever refuses at the provider is told so", async () => {
   expect(lines.join("\n")).toContain("access_denied");
 });
 
-describe("a provider that does not work", () => {
+describe("a broken provider", () => {
   const html = "<!doctype html><title>Maintenance</title>";
   const paths = ["/.well-known/openid-configuration", "/token", "/jwks", "/me"];
 

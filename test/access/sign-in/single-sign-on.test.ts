@@ -50,7 +50,7 @@ const rowsNaming = async (id: number): Promise<string[]> => {
   return found.sort();
 };
 
-describe("a person is an account at the provider", () => {
+describe("a person's account", () => {
   test("another account with the address is refused until an admin forgets the first", async () => {
     const { org, email, enter, actions } = await create();
     const { id } = await createUser(org, email);
@@ -117,7 +117,7 @@ describe("a person is an account at the provider", () => {
   });
 });
 
-describe("an account whose address has changed", () => {
+describe("a changed address", () => {
   test("is the same user, who has the new address from then on", async () => {
     const { org, domain, email, identityOf, enter, join, actions } = await create();
     const { id } = await createUser(org, email);
@@ -167,7 +167,7 @@ describe("an account whose address has changed", () => {
   });
 });
 
-describe("whoever was removed does not join again", () => {
+describe("a removed person", () => {
   const removed = async () => {
     const made = await create();
     const id = await made.join("1");

@@ -56,7 +56,7 @@ describe("TLS", () => {
   });
 });
 
-describe("the rules for destinations", () => {
+describe("destinations", () => {
   test("refuse a url without a connection", async () => {
     const receiver = await receive();
     const { result } = await send(`https://127.0.0.1:${receiver.port}/`);

@@ -44,7 +44,7 @@ describe("the answer", () => {
   });
 });
 
-describe("the status of a response decides:", () => {
+describe("a response:", () => {
   test.each([200, 201, 202, 204, 299])("%d is delivered", async (status) => {
     const receiver = await receive({ respond: endWith(status) });
     expect((await send(receiver.origin)).result).toEqual({ status });

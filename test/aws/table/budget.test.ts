@@ -7,7 +7,7 @@ const write = (sk: string): Write => ({ update: { pk: "BUDGET", sk }, add: { cou
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-describe("A budget of one transaction", () => {
+describe("a budget", () => {
   it("takes writes up to DynamoDB's limit and counts those on one row once", () => {
     const budget = new TransactionBudget([write("counter")]);
     for (const number of numbers(maxTransactionWrites - 2)) {

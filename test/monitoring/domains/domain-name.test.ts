@@ -4,7 +4,7 @@ import { domainName } from "../../../shared/monitoring/domains/domain-schema.ts"
 import { emailAddress } from "../../../shared/monitoring/emails/email-schema.ts";
 import reports from "../../cases/reports.json" with { type: "json" };
 
-describe("the ASCII form of an internationalized domain", () => {
+describe("an ASCII form", () => {
   // The ASCII forms are those of the registries' own converters.
   test.each([
     ["münchen.example", "xn--mnchen-3ya.example"],

@@ -129,7 +129,7 @@ describe("the record of a domain", () => {
   });
 });
 
-describe("a name that two organizations want", () => {
+describe("a wanted name", () => {
   const proved = async () => {
     const [first, second] = [await add(), await add()];
     publish(first);

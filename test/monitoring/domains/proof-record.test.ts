@@ -48,7 +48,7 @@ describe("a record proves a domain", () => {
   });
 });
 
-describe("a record is looked for under the names that forms make of its own", () => {
+describe("a misplaced record", () => {
   test("the zone added to it, and the domain itself", () => {
     expect(mistakenNames({ name: "acme.example" })).toEqual([
       "_breach-monitor.acme.example.acme.example",
