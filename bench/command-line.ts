@@ -10,7 +10,6 @@ export const arms = {
   acknowledgements: "Acknowledging all findings of a first scan at once",
   alerts: "Throughput and latency of alerts, also while some endpoints never answer, and those of one scan",
   cost: "What operations and a month cost, line by line",
-  triage: "What people ask the morning after a first scan",
 } as const;
 
 export const sizes = [1_000, 100_000, 1_000_000] as const;
