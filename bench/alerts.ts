@@ -157,7 +157,10 @@ const measure = async (
 
   try {
     let from = receiver.requests.length;
-    /** Starts the workers of first attempts and of retries, so that neither their start is measured nor the time in which V8 compiles them. */
+    /**
+     * Starts the workers of first attempts and of retries, so that neither their start is measured nor
+     * the time in which V8 compiles them.
+     */
     const warm = async (): Promise<void> => {
       faulty.now = "fail";
       from = receiver.requests.length;
@@ -224,8 +227,12 @@ const asTable = (own: Measured, compared: Measured | Error) => {
       ),
     ],
     notes: [
-      `${organizationCount} organizations with ${channelsPerOrganization} webhook channels each; 10 s timeout; up to two more attempts, after 1 s and 2 s. Latencies are measured at ${channelsPerOrganization} deliveries a second.`,
-      `This service is the whole local run with functions, table engine and queues on this machine; it writes every attempt to the table twice. BullMQ is a worker with ${concurrency} jobs at the same time, Redis and the jobs alone.`,
+      `${organizationCount} organizations with ${channelsPerOrganization} webhook channels each; ` +
+        "10 s timeout; up to two more attempts, after 1 s and 2 s. Latencies are measured at " +
+        `${channelsPerOrganization} deliveries a second.`,
+      "This service is the whole local run with functions, table engine and queues on this " +
+        "machine; it writes every attempt to the table twice. BullMQ is a worker with " +
+        `${concurrency} jobs at the same time, Redis and the jobs alone.`,
       ...(compared instanceof Error ? [`Not compared with BullMQ: ${compared.message}.`] : []),
     ],
   };

@@ -1,4 +1,7 @@
-/** People and workers of one organization at once, on a table that is as slow as DynamoDB and conflicts as DynamoDB does. */
+/**
+ * People and workers of one organization at once, on a table that is as slow as DynamoDB and conflicts
+ * as DynamoDB does.
+ */
 
 import { undisturbed } from "../local/dynamodb/behaviour.ts";
 import { startDynamodb } from "../local/dynamodb/dynamodb.ts";
@@ -137,7 +140,9 @@ const people = async ({ org }: Contended): Promise<Cell[]> => {
   ];
 };
 
-const note = `The service's code in one process, without HTTP and functions. The table takes ${latency.read} ms for a read, ${latency.write} for a write and ${latency.transaction} for a transaction.`;
+const note =
+  `The service's code in one process, without HTTP and functions. The table takes ${latency.read} ` +
+  `ms for a read, ${latency.write} for a write and ${latency.transaction} for a transaction.`;
 
 export const run = async ({ progress }: Context): Promise<Table[]> => {
   const { without, scanned, crowd } = await contend(progress, async (contended) => {
@@ -166,7 +171,9 @@ export const run = async ({ progress }: Context): Promise<Table[]> => {
       notes: [note],
     },
     {
-      title: `A scan of ${addresses.toLocaleString("en-US")} addresses, half of them in four new breaches each, with ${channels} alert channels`,
+      title:
+        `A scan of ${addresses.toLocaleString("en-US")} addresses, half of them in four new ` +
+        `breaches each, with ${channels} alert channels`,
       columns: ["Conflicts", "Seconds", "Failed", "Targets"],
       rows: [
         ["none", round(without.seconds), without.failures.length, ""],

@@ -50,4 +50,6 @@ const asJson = (figures: Figures): string => {
 };
 
 const machine = (): string =>
-  `${availableParallelism()} cores of ${cpus()[0]?.model.trim() ?? "an unknown processor"}, ${Math.round(totalmem() / 2 ** 30)} GB, Node.js ${process.version}, load average ${loadavg()[1]?.toFixed(1)} over the last five minutes`;
+  `${availableParallelism()} cores of ${cpus()[0]?.model.trim() ?? "an unknown processor"}, ` +
+  `${Math.round(totalmem() / 2 ** 30)} GB, Node.js ${process.version}, load average ` +
+  `${loadavg()[1]?.toFixed(1)} over the last five minutes`;

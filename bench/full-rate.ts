@@ -123,8 +123,12 @@ export const fullRateTable = ({ requestsPerSecond }: Resources, figures: Figures
       row("a leaked API key", perMinute.key, ofKey, bulkOfHour(figures, false)),
     ],
     notes: [
-      `Of an organization with ${size} addresses and findings: the dearest requests that were measured, each as often as its limits allow; of endpoints without a credential the dearest of them for all.`,
-      `Work on everything: ${organizationLimits.acknowledgements} acknowledgements or reopenings of all findings and ${organizationLimits.scans} scans an hour, and of a member ${organizationLimits.emailBulkChanges} changes of ${maximumChanges} e-mails.`,
+      `Of an organization with ${size} addresses and findings: the dearest requests that were ` +
+        "measured, each as often as its limits allow; of endpoints without a credential the " +
+        "dearest of them for all.",
+      `Work on everything: ${organizationLimits.acknowledgements} acknowledgements or reopenings ` +
+        `of all findings and ${organizationLimits.scans} scans an hour, and of a member ` +
+        `${organizationLimits.emailBulkChanges} changes of ${maximumChanges} e-mails.`,
     ],
   };
 };

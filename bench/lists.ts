@@ -141,8 +141,11 @@ const measureSize = async (size: number, { progress }: Context): Promise<Table> 
       columns: [...pageColumns, "CPU ms", "$/million", "Targets"],
       rows,
       notes: [
-        "Round trips and units are those between functions and table for the whole request, the authorizer's included, of an instance that has answered the page before.",
-        "CPU ms: of the function's process for one warm call, on this machine. The rows of replies have their attributes in one order: the engine shuffles them, which costs V8 several times the CPU time and which DynamoDB has no reason to do.",
+        "Round trips and units are those between functions and table for the whole request, the " +
+          "authorizer's included, of an instance that has answered the page before.",
+        "CPU ms: of the function's process for one warm call, on this machine. The rows of " +
+          "replies have their attributes in one order: the engine shuffles them, which costs V8 " +
+          "several times the CPU time and which DynamoDB has no reason to do.",
         dollarsNote,
       ],
     };

@@ -42,7 +42,10 @@ export const count = async (
 const warmCalls = 20;
 const countedCalls = 9;
 
-/** CPU time for one warm call of the process of `worker`, the name of the call's function in functions/routes.ts or dashboard-routes.ts. */
+/**
+ * CPU time for one warm call of the process of `worker`, the name of the call's function in
+ * functions/routes.ts or dashboard-routes.ts.
+ */
 export const cpuOf = async (bench: Bench, worker: string, call: () => Call): Promise<number> => {
   const cpu = async (): Promise<number> => {
     const instances = await instancesOf(bench.service.process.pid ?? 0);

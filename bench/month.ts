@@ -59,7 +59,9 @@ const fixedLines = ({ resources }: Use, quietHour: Units): Line[] => {
   return [
     {
       item: "Queues, polled while idle",
-      how: `${pollsPerMinute.capped} polls a minute for each with a maximum concurrency, ${pollsPerMinute.uncapped} for others`,
+      how:
+        `${pollsPerMinute.capped} polls a minute for each with a maximum concurrency, ` +
+        `${pollsPerMinute.uncapped} for others`,
       dollars: polls * price.queueRequest,
       free: alwaysFree.queueRequests * price.queueRequest,
     },
@@ -91,7 +93,9 @@ const logLine = ({ resources, addresses }: Use): Line => {
 };
 
 const useLines = (addresses: number, figures: Figures): Line[] => {
-  const findings = `Lists: ${addresses.toLocaleString("en-US")} findings of ${addresses.toLocaleString("en-US")} addresses`;
+  const findings =
+    `Lists: ${addresses.toLocaleString("en-US")} findings of ${addresses.toLocaleString("en-US")} ` +
+    "addresses";
   const tables = [
     tableOfFigures(figures, "lists", findings),
     tableOfFigures(figures, "cost", titleOfOperations),
@@ -175,8 +179,13 @@ export const monthTable = (uses: readonly Use[], quietHour: Units, figures: Figu
       how,
     ]),
     notes: [
-      "us-east-1 on demand, before free tiers unless said, and without the HIBP subscription. A scan a day that finds nothing new; calls are 50 % findings, 20 % e-mails, 15 % scans, 10 % activity and 5 % acknowledgments.",
-      `Assumed: a scheduled run takes ${scheduledRun.gigabyteSeconds} GB-s, ${askingRun.gigabyteSeconds} more when it asks HIBP for the latest breach, and logs ${scheduledRun.logBytes} bytes; a page has ${replyBytes / 1000} KB, without compression; an address with its findings takes ${bytesOfAddress} bytes of the table.`,
+      "us-east-1 on demand, before free tiers unless said, and without the HIBP subscription. A " +
+        "scan a day that finds nothing new; calls are 50 % findings, 20 % e-mails, 15 % scans, 10 " +
+        "% activity and 5 % acknowledgments.",
+      `Assumed: a scheduled run takes ${scheduledRun.gigabyteSeconds} GB-s, ` +
+        `${askingRun.gigabyteSeconds} more when it asks HIBP for the latest breach, and logs ` +
+        `${scheduledRun.logBytes} bytes; a page has ${replyBytes / 1000} KB, without compression; ` +
+        `an address with its findings takes ${bytesOfAddress} bytes of the table.`,
     ],
   };
 };
@@ -224,7 +233,8 @@ export const floodTable = ({ requestsPerSecond, endpointMegabytes, largestPageFi
       row("from one address, the last two together", ofOneAddress, ...ofPage),
     ],
     notes: [
-      "Of each kind as many as the limits of all methods together let through; requests beyond them cost a line of the access log and the bytes of the answer.",
+      "Of each kind as many as the limits of all methods together let through; requests beyond " +
+        "them cost a line of the access log and the bytes of the answer.",
     ],
   };
 };

@@ -25,7 +25,10 @@ export type Units = { readUnits: number; writeUnits: number };
 export const dollarsForUnits = ({ readUnits, writeUnits }: Units): number =>
   readUnits * price.readUnit + writeUnits * price.writeUnit;
 
-/** Assumed of an endpoint's run, for it depends on the machine: what it computes, and each round trip to the table. */
+/**
+ * Assumed of an endpoint's run, for it depends on the machine: what it computes, and each round trip to
+ * the table.
+ */
 const runMilliseconds = { computing: 10, trip: 8 };
 
 /**
@@ -42,4 +45,6 @@ export const dollarsPerMillion = (request: Units & { trips: number; megabytes: n
     dollarsForUnits(request));
 
 export const dollarsNote =
-  "$/million: dollars of a million requests in us-east-1 on demand: API Gateway ($3.50), two Lambda requests ($0.40), arm64 memory-time (assumed: 10 ms and 8 for each round trip) and units of the table. Data transfer and logs are left out.";
+  "$/million: dollars of a million requests in us-east-1 on demand: API Gateway ($3.50), two " +
+  "Lambda requests ($0.40), arm64 memory-time (assumed: 10 ms and 8 for each round trip) and " +
+  "units of the table. Data transfer and logs are left out.";

@@ -149,7 +149,9 @@ const asTable = (measured: readonly Measured[]): Table => {
       row("Webhook events, most of a channel", mostOf("events"), "events", people),
     ],
     notes: [
-      `${addresses.toLocaleString("en-US")} addresses, ${channelsOfEachKind} channels of each kind with their defaults, and a scan before that found nobody. Have I Been Pwned allows ${rpm} requests a minute.`,
+      `${addresses.toLocaleString("en-US")} addresses, ${channelsOfEachKind} channels of each ` +
+        "kind with their defaults, and a scan before that found nobody. Have I Been Pwned allows " +
+        `${rpm} requests a minute.`,
     ],
   };
 };

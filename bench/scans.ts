@@ -98,8 +98,10 @@ export const run = async ({ progress }: Context): Promise<Table[]> => {
         ],
         rows,
         notes: [
-          "On three domains that the subscription covers, without alert channels, while the catalog of breaches does not change.",
-          "Units: everything between functions and table from the request that starts the scan until its last worker has ended.",
+          "On three domains that the subscription covers, without alert channels, while the " +
+            "catalog of breaches does not change.",
+          "Units: everything between functions and table from the request that starts the scan " +
+            "until its last worker has ended.",
           "Seconds: from that request to the end of the scan; upstream answers at once.",
         ],
       },

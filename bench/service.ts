@@ -66,7 +66,10 @@ export const synthesizeWith = async (name: string, context: Record<string, strin
 /** A seeded table of the stack in `assembly`: the directory of its data, and what it holds. */
 export type Database = { directory: string; assembly: string; seeded: Seeded };
 
-/** Makes a seeded table. `name` must be new in this process. `assemblyDirectory`: of a stack that is synthesized already. */
+/**
+ * Makes a seeded table. `name` must be new in this process. `assemblyDirectory`: of a stack that is
+ * synthesized already.
+ */
 export const makeDatabase = async (
   name: string,
   size: Size,
@@ -81,9 +84,10 @@ export const makeDatabase = async (
 };
 
 /**
- * Starts engine, meter, HIBP server and service. `countsWorkers`: the meter also counts what schedules and queues invoke;
- * without it, only API requests are counted, and rows have their attributes in order, so that CPU time can be
- * measured (meter.ts). `accounts`: of the HIBP server. `furtherOptions`: of `npm start`.
+ * Starts engine, meter, HIBP server and service. `countsWorkers`: the meter also counts what schedules
+ * and queues invoke; without it, only API requests are counted, and rows have their attributes in order,
+ * so that CPU time can be measured (meter.ts). `accounts`: of the HIBP server. `furtherOptions`: of `npm
+ * start`.
  */
 export const startBench = async (
   { directory, assembly, seeded }: Database,

@@ -1,7 +1,8 @@
 /**
- * `npm run setup`: leads from an AWS account to a deployment that works, with an organization and a link to sign in with. It checks the account,
- * asks, says what it will do, and does it. Each step looks first whether it is done, so that the command can be interrupted and run
- * again. Exit status 1: an error, told in one sentence on standard error, or a deployment that fails its test.
+ * `npm run setup`: leads from an AWS account to a deployment that works, with an organization and a link
+ * to sign in with. It checks the account, asks, says what it will do, and does it. Each step looks first
+ * whether it is done, so that the command can be interrupted and run again. Exit status 1: an error,
+ * told in one sentence on standard error, or a deployment that fails its test.
  */
 import { connect } from "./admin/connect.ts";
 import { CommandError } from "./admin/error.ts";

@@ -18,7 +18,10 @@ export const upstreamBreach = (id: number) => ({
   ...inventedBreach(breachName(id), `Seeded breach ${id}`),
   Domain: `seeded-${id}.example`,
   PwnCount: 1_234_567,
-  Description: `In February 2020, the invented service <a href="https://seeded-${id}.example">Seeded ${id}</a> had a data breach. ${"The data was later found on a forum, with addresses, names and salted hashes of passwords. ".repeat(4)}`,
+  Description:
+    `In February 2020, the invented service <a href="https://seeded-${id}.example">Seeded ` +
+    `${id}</a> had a data breach. ` +
+    `${"The data was later found on a forum, with addresses, names and salted hashes of passwords. ".repeat(4)}`,
   // Every severity is in every block of a large scan.
   IsStealerLog: id % 10 === 0,
   DataClasses: [
@@ -33,7 +36,10 @@ export const upstreamBreach = (id: number) => ({
 /** The severity of a breach as a level. */
 export const levelOfBreach = (id: number): number => levelOf(upstreamForm.parse(upstreamBreach(id)).severity);
 
-/** The catalog as a sync has left it long ago: the next one announces nothing and changes no row, and instances cache details. */
+/**
+ * The catalog as a sync has left it long ago: the next one announces nothing and changes no row, and
+ * instances cache details.
+ */
 export const catalogRows = function* (): Generator<Row> {
   const listed = new Map<string, ReturnType<typeof entryOf>>();
   for (let id = 1; id <= breachCount; id++) {

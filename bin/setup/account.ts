@@ -43,7 +43,8 @@ export const checkSender = async (address: string): Promise<string[]> => {
   try {
     if (!(await isVerified(client, address))) {
       throw new CommandError(
-        `Amazon SES has verified neither ${address} nor its domain in this region: verify one (docs/deploy.md), or leave the sender out for now.`,
+        `Amazon SES has verified neither ${address} nor its domain in this region: verify one ` +
+          "(docs/deploy.md), or leave the sender out for now.",
       );
     }
     const { ProductionAccessEnabled } = await client.send(new GetAccountCommand());
@@ -69,8 +70,10 @@ export const checkConcurrency = async ({ region }: Account): Promise<string[]> =
   const executions = reply.AccountLimit?.ConcurrentExecutions ?? 0;
   if (executions >= enoughExecutions) return [];
   return [
-    `Note: Lambda runs ${executions} functions at once in this account and region. Scans and alerts can use up ten, and requests then fail with 500.`,
-    `      Request 1,000: aws service-quotas request-service-quota-increase --region ${region} --service-code lambda --quota-code L-B99A9384 --desired-value 1000`,
+    `Note: Lambda runs ${executions} functions at once in this account and region. Scans and ` +
+      "alerts can use up ten, and requests then fail with 500.",
+    `      Request 1,000: aws service-quotas request-service-quota-increase --region ${region} ` +
+      "--service-code lambda --quota-code L-B99A9384 --desired-value 1000",
   ];
 };
 

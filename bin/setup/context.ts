@@ -14,7 +14,10 @@ export const writeContext = (options: Readonly<Record<string, string>>): void =>
   renameSync(`${file}.new`, file);
 };
 
-/** The text of cdk.json with these options in front. Its other lines stay as they are, because biome.json formats it like this. */
+/**
+ * The text of cdk.json with these options in front. Its other lines stay as they are, because biome.json
+ * formats it like this.
+ */
 export const withContext = (text: string, options: Readonly<Record<string, string>>): string => {
   const settings = JSON.parse(text);
   const context = { ...options, ...settings.context, ...options };

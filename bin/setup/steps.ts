@@ -74,7 +74,9 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
       run: () => cdk("bootstrap", `aws://${account.id}/${account.region}`, ...source),
     },
     {
-      title: `Deploy the stack ${stackName}${inWords.length === 0 ? "" : ` with ${inWords.join(" and ")}, which cdk.json keeps`}`,
+      title:
+        "Deploy the stack " +
+        `${stackName}${inWords.length === 0 ? "" : ` with ${inWords.join(" and ")}, which cdk.json keeps`}`,
       done: never,
       run: async () => {
         if (flags.app === undefined) writeContext(options);
@@ -168,6 +170,7 @@ const cdk = async (...args: string[]): Promise<void> => {
   const [status] = await once(child, "close");
   if (status !== 0)
     throw new CommandError(
-      `"cdk ${args[0]}" failed, for the reason above. Remove the cause (docs/deploy.md#if-the-first-deployment-fails) and run setup again.`,
+      `"cdk ${args[0]}" failed, for the reason above. Remove the cause ` +
+        "(docs/deploy.md#if-the-first-deployment-fails) and run setup again.",
     );
 };

@@ -13,8 +13,9 @@ import type { Planner } from "./lock.ts";
 export type BreachNames = Map<string, string[]>;
 
 /**
- * What HIBP answered about a domain. "checked": `breachNames` holds the names of the breaches of each alias. "single": HIBP does not search the domain, so its
- * addresses are looked up one by one. "failed": no answer.
+ * What HIBP answered about a domain. "checked": `breachNames` holds the names of the breaches of each
+ * alias. "single": HIBP does not search the domain, so its addresses are looked up one by one. "failed":
+ * no answer.
  */
 export type DomainAnswer = { domain: Domain } & (
   | { state: "checked"; breachNames: BreachNames; reason?: undefined }
@@ -41,9 +42,9 @@ export const hasTimeToAsk = ({ remainingSeconds }: Invocation): boolean =>
   remainingSeconds() >= saveSeconds + requestSeconds;
 
 /**
- * Claims domains and asks HIBP about them one by one, as far as time, rate limit and memory allow. The other domains stay
- * without an answer. `delaySeconds`: the rate limit allows the next request after this delay. `isClaimed`: the scan has
- * claimed them before.
+ * Claims domains and asks HIBP about them one by one, as far as time, rate limit and memory allow. The
+ * other domains stay without an answer. `delaySeconds`: the rate limit allows the next request after
+ * this delay. `isClaimed`: the scan has claimed them before.
  */
 export const askUpstream = async (
   { org, scanId, invocation }: Planner,

@@ -12,7 +12,10 @@ import { breachesPerEvent } from "../outbox/outbox.ts";
 import { type EmailChange, isIncluded } from "./compare-email.ts";
 import type { ChunkKey } from "./email-chunks.ts";
 
-/** The check of one chunk. `isFirst`: of its scan. `checkedAt`: its time, which is before HIBP was asked (ISO 8601). */
+/**
+ * The check of one chunk. `isFirst`: of its scan. `checkedAt`: its time, which is before HIBP was asked
+ * (ISO 8601).
+ */
 export type Check = ChunkKey & {
   isFirst: boolean;
   checkedAt: (domain: Domain) => string;
@@ -24,8 +27,8 @@ export type Check = ChunkKey & {
 export type Grades = ReadonlyMap<number, Grade>;
 
 /**
- * The domain of an e-mail that is still part of its scan. An e-mail whose domain was unverified since then is not, even
- * if the domain is verified again (`planState` is then "failed").
+ * The domain of an e-mail that is still part of its scan. An e-mail whose domain was unverified since
+ * then is not, even if the domain is verified again (`planState` is then "failed").
  */
 export const includedDomainOf = ({ scanId, domains }: Check, row: Email): Domain | undefined => {
   const group = emails.groupOf(row);
@@ -50,8 +53,9 @@ export const sizeOf = ({ found, gone, back }: EmailChange): number =>
   found.length + gone.length + back.length;
 
 /**
- * The first `size` breaches of a change, with new ones for one alert at most. What is gone comes first, because its `lastSeenAt` is
- * the e-mail's check before this one, and recording the others overwrites that time.
+ * The first `size` breaches of a change, with new ones for one alert at most. What is gone comes first,
+ * because its `lastSeenAt` is the e-mail's check before this one, and recording the others overwrites
+ * that time.
  */
 export const firstOf = ({ found, gone, back, ...change }: EmailChange, size: number): EmailChange => ({
   ...change,
@@ -69,8 +73,8 @@ const detectedOf = ({ found }: EmailChange, ids: readonly Reserved[]) =>
   });
 
 /**
- * The writes of one e-mail's change. `detected`, `breachedEmails` and `people` are what the counts have to add, whose rows the
- * changes of several e-mails share.
+ * The writes of one e-mail's change. `detected`, `breachedEmails` and `people` are what the counts have
+ * to add, whose rows the changes of several e-mails share.
  */
 export type ChangeWrites = {
   detected: CountedChange[];
@@ -81,7 +85,10 @@ export type ChangeWrites = {
   seenFindings: Write[];
 };
 
-/** The writes of a pending change, given the e-mail's row as read; they fail when that row changes. `ids`: for the new findings. */
+/**
+ * The writes of a pending change, given the e-mail's row as read; they fail when that row changes.
+ * `ids`: for the new findings.
+ */
 export const writesOfChange = (
   { org, scanId, checkedAt: checkedAtOf, grades }: Check & { grades: Grades },
   row: Email,

@@ -8,7 +8,10 @@ import { renewLock, renewWhile } from "./lock.ts";
 import { scans } from "./record.ts";
 import { recordCheck } from "./record-check.ts";
 
-/** Records the changes of a chunk and takes it off the scan with its e-mails except skipped ones. Taking off the last ends the scan. */
+/**
+ * Records the changes of a chunk and takes it off the scan with its e-mails except skipped ones. Taking
+ * off the last ends the scan.
+ */
 export const check = async (message: Message<"scan-checks">, { logger }: Invocation): Promise<void> => {
   const { organizationId: org, scanId, batch, chunk } = message;
   if (!(await renewLock({ org, scanId }))) return;

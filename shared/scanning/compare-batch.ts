@@ -161,8 +161,8 @@ const breachIdsOf = (answers: readonly DomainAnswer[]): Promise<Map<string, numb
 const minimumKnown = 20;
 
 /**
- * Whether the answer is not believed, since people do not vanish from breaches. It lacks more than half of what was known, and no
- * scan before found the same.
+ * Whether the answer is not believed, since people do not vanish from breaches. It lacks more than half
+ * of what was known, and no scan before found the same.
  */
 const isDoubted = ({ known, lost, answer }: Comparison): boolean =>
   known >= minimumKnown && 2 * lost > known && answer.domain.doubtedByScan === undefined;

@@ -7,8 +7,8 @@ export const isIncluded = (row: Email, group: EmailGroup, scanId: number): boole
   group.isActive && row.afterScan < scanId;
 
 /**
- * What an answer changes for one e-mail, as breach ids: found, gone from the answers, back after being gone. `stealerLogs`: which of
- * the found are stealer logs, and the websites that they have logins of.
+ * What an answer changes for one e-mail, as breach ids: found, gone from the answers, back after being
+ * gone. `stealerLogs`: which of the found are stealer logs, and the websites that they have logins of.
  */
 export type EmailChange = {
   emailId: number;
@@ -19,9 +19,9 @@ export type EmailChange = {
 };
 
 /**
- * What an answer changes for an e-mail, or undefined when nothing does. `breachIds`: the breaches that the
- * e-mail is in by this answer. A breach that it lacks was not seen, so it counts as gone; look-ups of single addresses
- * lack sensitive ones.
+ * What an answer changes for an e-mail, or undefined when nothing does. `breachIds`: the breaches that
+ * the e-mail is in by this answer. A breach that it lacks was not seen, so it counts as gone; look-ups
+ * of single addresses lack sensitive ones.
  */
 export const compareEmail = (
   email: Pick<Email, "id" | "findings" | "gone">,

@@ -10,7 +10,10 @@ import type { ScanCoverage } from "./coverage-schema.ts";
 import { failuresOf, reasonOf } from "./final-counts.ts";
 import { type FailureKind, type ScanRecord, scans } from "./record.ts";
 
-/** "searched": whole, with an answer that is believed; "unreached": not asked about; otherwise, why it was not searched whole. */
+/**
+ * "searched": whole, with an answer that is believed; "unreached": not asked about; otherwise, why it
+ * was not searched whole.
+ */
 type Outcome = "searched" | "unreached" | NoSearch | FailureKind;
 
 /** What a planner writes on a domain's row when it saves what was answered. */

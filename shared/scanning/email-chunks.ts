@@ -1,4 +1,7 @@
-/** The chunks of a scan's work: how they are cut, named, kept, closed and taken off, and which of them are unfinished. */
+/**
+ * The chunks of a scan's work: how they are cut, named, kept, closed and taken off, and which of them
+ * are unfinished.
+ */
 
 import { condition, type Write } from "../aws/table/condition.ts";
 import { keys, timeToLive } from "../aws/table/keys.ts";
@@ -13,7 +16,10 @@ export type ChunkKey = { org: number; scanId: number; batch: number; chunk: stri
 /** The largest size of a chunk's changes, in bytes of JSON. DynamoDB limits a row to 400 KB. */
 const chunkBytes = 80_000;
 
-/** Fewer chunks write the scan's row less often; smaller chunks run in parallel, and less is repeated when a worker dies. */
+/**
+ * Fewer chunks write the scan's row less often; smaller chunks run in parallel, and less is repeated
+ * when a worker dies.
+ */
 const changesPerChunk = 500;
 
 /** The name of a chunk of look-ups, which says all that there is to do: those of e-mail ids of one block. */
@@ -87,8 +93,9 @@ export const closedRow = ({ org, scanId, batch, chunk }: ChunkKey) => ({
 });
 
 /**
- * Closes a chunk, takes it off the scan and adds to the scan's counts, in one transaction and once: another worker may have the same
- * chunk and be slow. `rest`: the look-ups of it that are left, as a chunk of their own.
+ * Closes a chunk, takes it off the scan and adds to the scan's counts, in one transaction and once:
+ * another worker may have the same chunk and be slow. `rest`: the look-ups of it that are left, as a
+ * chunk of their own.
  */
 export const takingOff = (
   key: ChunkKey,

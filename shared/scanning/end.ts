@@ -46,9 +46,9 @@ export const endIfNotServed = async (org: number, scanId: number, logger: Logger
 };
 
 /**
- * Ends the scan as it was read: its status, the release of the lock, the log entry and the row of the outbox are one
- * transaction. The domains' watermarks are written before, since they already hold. Throws `TransactionRefused` when a
- * worker finished work after the scan was read.
+ * Ends the scan as it was read: its status, the release of the lock, the log entry and the row of the
+ * outbox are one transaction. The domains' watermarks are written before, since they already hold.
+ * Throws `TransactionRefused` when a worker finished work after the scan was read.
  */
 const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending): Promise<void> => {
   const scan = await scans.get(org, scanId);
@@ -89,7 +89,8 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
       ...activity.writes(org, slot, {
         action: isCompleted ? "scan.completed" : "scan.failed",
         summary: isCompleted
-          ? `Scanned ${scannedCount} of ${totalEmails} addresses: ${newBreachCount} new ${newBreachCount === 1 ? "finding" : "findings"}${failedCount > 0 ? ` in those; ${failedCount} could not be scanned` : ""}`
+          ? `Scanned ${scannedCount} of ${totalEmails} addresses: ${newBreachCount} new ` +
+            `${newBreachCount === 1 ? "finding" : "findings"}${failedCount > 0 ? ` in those; ${failedCount} could not be scanned` : ""}`
           : (errorMessage ?? "The scan failed"),
         actor: service,
       }),
@@ -125,8 +126,9 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
 };
 
 /**
- * Records on each domain whose batch is done that its e-mails were checked at `planAt`. Other domains keep their earlier watermark,
- * which is too early for some of their e-mails and too late for none, until a later try to end the scan finds their batch done.
+ * Records on each domain whose batch is done that its e-mails were checked at `planAt`. Other domains
+ * keep their earlier watermark, which is too early for some of their e-mails and too late for none,
+ * until a later try to end the scan finds their batch done.
  */
 const setWatermarks = async (
   org: number,

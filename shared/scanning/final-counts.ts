@@ -71,8 +71,8 @@ const unplannedOf = (scan: ScanRecord, allDomains: readonly Domain[]): Set<numbe
   );
 
 /**
- * The earliest of the last checks of the e-mails that a scan did not reach; null if none of them was checked before. Reads the e-mails
- * of their domains, as planning them would have.
+ * The earliest of the last checks of the e-mails that a scan did not reach; null if none of them was
+ * checked before. Reads the e-mails of their domains, as planning them would have.
  */
 const oldestCheckOfUnreached = async (
   org: number,
@@ -111,7 +111,8 @@ export const reasonOf: Readonly<Record<FailureKind, string>> = {
   bad_request: "Have I Been Pwned refused an address as malformed",
   unavailable: "Have I Been Pwned did not answer",
   doubted:
-    "an answer of Have I Been Pwned lacked more than half of what was known, and is not believed until a second scan confirms it",
+    "an answer of Have I Been Pwned lacked more than half of what was known, and is not believed " +
+    "until a second scan confirms it",
 };
 
 /** Why e-mails of a scan failed, and how many, the most frequent reason first. */
@@ -135,5 +136,8 @@ export const errorMessageOf = (
     return `No active emails on verified domains were left to scan${because}`;
   if (!isCompleted) return `None of ${totalEmails} monitored emails could be scanned${because}`;
   if (failedCount === 0) return null;
-  return `${failedCount} of ${totalEmails} monitored emails could not be scanned and will be retried on the next scan${because}`;
+  return (
+    `${failedCount} of ${totalEmails} monitored emails could not be scanned and will be retried on ` +
+    `the next scan${because}`
+  );
 };

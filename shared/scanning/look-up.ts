@@ -31,8 +31,9 @@ const maximumWaitSeconds = 5;
 const saveSeconds = 10;
 
 /**
- * Looks up the addresses of a chunk one by one, as fast as the subscription's rate limit allows. After each step what is left is a chunk
- * of its own. Where it has to stop, it sends itself a message with that chunk.
+ * Looks up the addresses of a chunk one by one, as fast as the subscription's rate limit allows. After
+ * each step what is left is a chunk of its own. Where it has to stop, it sends itself a message with
+ * that chunk.
  */
 export const lookUp = async (message: Message<"scan-lookups">, invocation: Invocation): Promise<void> => {
   const { organizationId: org, scanId, batch } = message;
@@ -55,8 +56,9 @@ export const lookUp = async (message: Message<"scan-lookups">, invocation: Invoc
 };
 
 /**
- * Looks up the first addresses of a chunk, records the answers and saves how far it came. Returns the chunk that is left, and after what
- * time the rate limit allows the next look-up; undefined when nothing is left for this worker.
+ * Looks up the first addresses of a chunk, records the answers and saves how far it came. Returns the
+ * chunk that is left, and after what time the rate limit allows the next look-up; undefined when nothing
+ * is left for this worker.
  */
 const takeStep = async (
   key: ChunkKey,
@@ -123,8 +125,8 @@ const takeStep = async (
 };
 
 /**
- * Saves a step in one transaction: what is left, the scan's counts, and that the unchanged e-mails were checked. False when the scan is
- * over or another worker has saved this step.
+ * Saves a step in one transaction: what is left, the scan's counts, and that the unchanged e-mails were
+ * checked. False when the scan is over or another worker has saved this step.
  */
 const saveStep = async (
   org: number,

@@ -29,7 +29,10 @@ type PlanProgress = "planned" | { delaySeconds: number } | "over";
 /** A batch is saved in one transaction, which changes the scan and each domain. */
 export const domainsPerBatch = 90;
 
-/** Numbers of batches that a planner has for itself, so that it overwrites nothing that another planner of the scan has kept. */
+/**
+ * Numbers of batches that a planner has for itself, so that it overwrites nothing that another planner
+ * of the scan has kept.
+ */
 const batchesPerPlanner = 1_000_000;
 
 /** How many chunks are kept at the same time. */
@@ -125,9 +128,9 @@ const planDomains = async (planner: Planner, scan: ScanRecord): Promise<PlanProg
 };
 
 /**
- * Compares the answers of a batch with the e-mails, saves the resulting work and sends it. Undefined when nothing
- * was saved, because another planner took over or a domain was unverified. Adds news of addresses that nobody watches to
- * `held`. `isLast`: the scan is planned then, if there are none.
+ * Compares the answers of a batch with the e-mails, saves the resulting work and sends it. Undefined
+ * when nothing was saved, because another planner took over or a domain was unverified. Adds news of
+ * addresses that nobody watches to `held`. `isLast`: the scan is planned then, if there are none.
  */
 const compareAndSave = async (
   planner: Planner,

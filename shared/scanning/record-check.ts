@@ -39,10 +39,11 @@ type Recording = Check & {
 };
 
 /**
- * Records the changes of a chunk: findings, what the e-mails hold, and a row of the outbox, together in transactions that do nothing
- * when repeated. E-mails that are no longer part of the scan are skipped.
+ * Records the changes of a chunk: findings, what the e-mails hold, and a row of the outbox, together in
+ * transactions that do nothing when repeated. E-mails that are no longer part of the scan are skipped.
  *
- * @returns How many e-mails were skipped; undefined when the chunk is closed, so that nothing is written, or the scan is over.
+ * @returns How many e-mails were skipped; undefined when the chunk is closed, so that nothing is
+ * written, or the scan is over.
  */
 export const recordCheck = async (
   check: Check,
@@ -94,7 +95,10 @@ const recordAll = (recording: Recording, all: readonly Open[]): Promise<boolean>
   });
 };
 
-/** Reads the e-mails of open changes and prepares those that are still part of the scan, unless they are recorded already. */
+/**
+ * Reads the e-mails of open changes and prepares those that are still part of the scan, unless they are
+ * recorded already.
+ */
 const prepare = async (recording: Recording, open: readonly Open[]): Promise<Prepared[]> => {
   const rows = await emails.getMany(
     recording.org,
@@ -127,7 +131,10 @@ const prepareOne = (recording: Recording, row: Email, domain: Domain, open: Open
 const restOf = ({ open, isWhole, writes }: Prepared): Open[] =>
   isWhole ? [] : [{ ...open, ids: open.ids.slice(writes.newFindings.length) }];
 
-/** Takes the place of a transaction's row of the outbox, which is named after its first finding, while the others are chosen. */
+/**
+ * Takes the place of a transaction's row of the outbox, which is named after its first finding, while
+ * the others are chosen.
+ */
 const anyOutboxRow = (org: number): Write => ({ delete: keyOfScan(org, 0, "findings") });
 
 /** The writes of some e-mails' changes, as one transaction makes them. */

@@ -31,7 +31,10 @@ export type ScanRow = {
   skippedEmails: number;
   /** How the scan asked about its domains: the ids of the domains by `Outcome` (coverage.ts). Set at the end. */
   outcomes?: Record<string, number[]>;
-  /** The earliest of the last checks of those that were not reached; null if none was checked before. Set at the end. */
+  /**
+   * The earliest of the last checks of those that were not reached; null if none was checked before. Set
+   * at the end.
+   */
   oldestUnreached?: string | null;
   newBreachesFound: number;
   /** No scan of the organization had completed when this one started. */

@@ -34,8 +34,9 @@ export const requestScan = async (org: number, type: ScanType, at: Date): Promis
 };
 
 /**
- * Requests a scan of every organization. Each starts after the time that HIBP's rate (`rpm`) takes to answer for the domains of the
- * organizations before it. Where that exceeds `withinSeconds`, the scans are spread over these seconds again from the beginning.
+ * Requests a scan of every organization. Each starts after the time that HIBP's rate (`rpm`) takes to
+ * answer for the domains of the organizations before it. Where that exceeds `withinSeconds`, the scans
+ * are spread over these seconds again from the beginning.
  */
 export const requestScanOfAll = async (
   type: ScanType,
@@ -63,7 +64,10 @@ export const startDueScans = async (invocation: Invocation): Promise<void> => {
   if (failures > 0) throw failedRows(failures);
 };
 
-/** Starts a requested scan, if one is needed, and deletes the request, which stays while another scan is in progress. */
+/**
+ * Starts a requested scan, if one is needed, and deletes the request, which stays while another scan is
+ * in progress.
+ */
 const startRequestedScan = async (key: Key, logger: Logger): Promise<void> => {
   const row = await table.get<ScanRequest>(key);
   if (row === undefined) return;

@@ -22,7 +22,8 @@ export const scan = z
     findingsItemized: z.boolean().check(
       z.meta({
         description:
-          "Whether GET /breaches?scanId=… lists them; recorded when the results were saved, and not updated when an e-mail is removed with its findings",
+          "Whether GET /breaches?scanId=… lists them; recorded when the results were saved, and " +
+          "not updated when an e-mail is removed with its findings",
       }),
     ),
     errorMessage: z

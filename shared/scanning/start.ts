@@ -15,11 +15,13 @@ import type { ScanType } from "./scan-schema.ts";
 import { notQueued, starting } from "./transitions.ts";
 
 /**
- * Starts a scan and returns its id: writes the scan, takes the organization's scan lock, and wakes a planner.
- * `count` counts the request against its limit, also when it is refused. `also`: further writes of the transactions that start the
- * scan, in which they go first, and that end it when it was not queued.
+ * Starts a scan and returns its id: writes the scan, takes the organization's scan lock, and wakes a
+ * planner. `count` counts the request against its limit, also when it is refused. `also`: further writes
+ * of the transactions that start the scan, in which they go first, and that end it when it was not
+ * queued.
  *
- * @throws Refusal `scanInProgress`, `noActiveEmails`, or `scanNotQueued` when SQS did not take the message of a manual scan.
+ * @throws Refusal `scanInProgress`, `noActiveEmails`, or `scanNotQueued` when SQS did not take the
+ * message of a manual scan.
  */
 export const start = async (
   org: number,
@@ -49,7 +51,9 @@ export const start = async (
     ...starting(org, reserved, type, { totalEmails, skippedEmails, isFirst }),
     ...activity.writes(org, slot, {
       action: "scan.started",
-      summary: `Started a ${type.replace("_", "-")} scan of ${totalEmails} ${totalEmails === 1 ? "address" : "addresses"}`,
+      summary:
+        `Started a ${type.replace("_", "-")} scan of ${totalEmails} ` +
+        `${totalEmails === 1 ? "address" : "addresses"}`,
       actor,
     }),
   ]);
@@ -65,8 +69,8 @@ export const start = async (
 };
 
 /**
- * Ends a manual scan whose message SQS did not take. If this fails too, the sweep wakes a planner for the scan. The alert
- * goes out once the outbox's row is due.
+ * Ends a manual scan whose message SQS did not take. If this fails too, the sweep wakes a planner for
+ * the scan. The alert goes out once the outbox's row is due.
  */
 const endUnqueued = async (
   org: number,

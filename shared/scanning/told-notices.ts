@@ -1,6 +1,7 @@
 /**
- * Tells an organization once of each notice about the HIBP plan, before the end of its next scan. The same transaction writes which notices
- * hold, so that one that ceases to hold and comes back is told again.
+ * Tells an organization once of each notice about the HIBP plan, before the end of its next scan. The
+ * same transaction writes which notices hold, so that one that ceases to hold and comes back is told
+ * again.
  */
 import { asRead } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";

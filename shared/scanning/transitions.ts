@@ -75,7 +75,10 @@ export const notQueued = (
   ]),
 ];
 
-/** Ends a scan. The first write fails when the scan has lost the lock: it is over, or its organization is being deleted. */
+/**
+ * Ends a scan. The first write fails when the scan has lost the lock: it is over, or its organization is
+ * being deleted.
+ */
 export const ending = (
   org: number,
   scan: ScanRecord,

@@ -1,6 +1,7 @@
 /**
- * How long requests to the table last. The SDK's retry strategy tries again after throttling and lost connections; what is here tries again
- * after conflicts with other requests, and ends everything before the function's own time is over.
+ * How long requests to the table last. The SDK's retry strategy tries again after throttling and lost
+ * connections; what is here tries again after conflicts with other requests, and ends everything before
+ * the function's own time is over.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
@@ -54,8 +55,9 @@ const timeoutAt = (time: number): AbortSignal =>
 export type Sending = { abortSignal: AbortSignal };
 
 /**
- * Sends a request to the table, and again after conflicts, until `until` at the latest. Throws the refusal `busy` when the table throttles
- * for too long, or does not answer in the function's time. Outside of functions, if it does not answer, throws the SDK's error instead.
+ * Sends a request to the table, and again after conflicts, until `until` at the latest. Throws the
+ * refusal `busy` when the table throttles for too long, or does not answer in the function's time.
+ * Outside of functions, if it does not answer, throws the SDK's error instead.
  */
 export const patiently = <R>(send: (sending: Sending) => Promise<R>, until?: string): Promise<R> => {
   const isOfInvocation = end !== undefined;
@@ -124,7 +126,10 @@ const causesOf = (error: unknown): string[] => {
   return (error.CancellationReasons ?? []).map(({ Code = "None" }) => Code).filter((code) => code !== "None");
 };
 
-/** A cancelled transaction counts only when throttling or conflicts are all that cancelled it: a failed condition is final. */
+/**
+ * A cancelled transaction counts only when throttling or conflicts are all that cancelled it: a failed
+ * condition is final.
+ */
 const isThrottled = (error: unknown): boolean => {
   if (isThrottlingError(error as Parameters<typeof isThrottlingError>[0])) return true;
   const causes = causesOf(error);

@@ -19,7 +19,8 @@ export const findingFilter = z
       someIds.check(
         z.meta({
           description:
-            "Findings with one of these ids. With `acknowledged`, those that somebody else has changed meanwhile are left out",
+            "Findings with one of these ids. With `acknowledged`, those that somebody else has " +
+            "changed meanwhile are left out",
         }),
       ),
     ),
@@ -40,7 +41,8 @@ export const findingFilter = z
       time.check(
         z.meta({
           description:
-            "Findings that were acknowledged at exactly this time. All findings that a request acknowledges get its `createdAt`",
+            "Findings that were acknowledged at exactly this time. All findings that a request " +
+            "acknowledges get its `createdAt`",
         }),
       ),
     ),
@@ -97,7 +99,8 @@ export const acknowledgement = z
     acknowledged: count.check(
       z.meta({
         description:
-          "How many of them this request has acknowledged so far. Findings that were removed, acknowledged by somebody else or changed in severity after the request are left out",
+          "How many of them this request has acknowledged so far. Findings that were removed, " +
+          "acknowledged by somebody else or changed in severity after the request are left out",
       }),
     ),
     ...times,
@@ -111,7 +114,8 @@ export const reopening = z
     reopened: count.check(
       z.meta({
         description:
-          "How many of them this request has reopened so far. Findings that were removed, acknowledged anew or changed in severity after the request are left out",
+          "How many of them this request has reopened so far. Findings that were removed, " +
+          "acknowledged anew or changed in severity after the request are left out",
       }),
     ),
     ...times,

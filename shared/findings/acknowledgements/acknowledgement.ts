@@ -49,8 +49,9 @@ export const countMatching = async (
 ): Promise<number> => (await select(org, purpose, chosen)).matching;
 
 /**
- * Requests that findings are acknowledged, or reopened where there is no `resolution`, and wakes a worker. Refuses `findingNotFound`
- * when an id is not the organization's, and `acknowledgementInProgress`.
+ * Requests that findings are acknowledged, or reopened where there is no `resolution`, and wakes a
+ * worker. Refuses `findingNotFound` when an id is not the organization's, and
+ * `acknowledgementInProgress`.
  */
 export const request = async (
   org: number,

@@ -36,9 +36,9 @@ export type BatchResult =
   | { outcome: "overtaken" };
 
 /**
- * Changes a batch in one transaction with the cursor, which it moves up to `upTo`, so that it is done and counted once, however
- * many workers try. "changed": a finding or e-mail is not as it was read; "overtaken": another worker has gone on, or the
- * request has ended.
+ * Changes a batch in one transaction with the cursor, which it moves up to `upTo`, so that it is done
+ * and counted once, however many workers try. "changed": a finding or e-mail is not as it was read;
+ * "overtaken": another worker has gone on, or the request has ended.
  */
 export const writeBatch = async (
   org: number,
@@ -99,7 +99,10 @@ const changesOf = (row: AcknowledgementRow, batch: readonly Candidate[]): Findin
 /** A finding that was acknowledged below high is open again when it rises to high or critical. */
 const isRaised = (before: number, after: number): boolean => before < after && after >= levelOf("high");
 
-/** First one write for each e-mail, whatever number of its findings change; then the findings with their counters; then the counts. */
+/**
+ * First one write for each e-mail, whatever number of its findings change; then the findings with their
+ * counters; then the counts.
+ */
 const writesOf = (org: number, changes: readonly FindingChange[]): Write[] => [
   ...emailWrites(org, changes).map(({ write }) => write),
   ...findings.writes(

@@ -58,8 +58,8 @@ const byIds =
   };
 
 /**
- * Findings of a breach that have another severity. The index by breach is a moment behind: follow.ts compares the counts again
- * and finds what was missed.
+ * Findings of a breach that have another severity. The index by breach is a moment behind: follow.ts
+ * compares the counts again and finds what was missed.
  */
 const byBreach = async (
   org: number,

@@ -15,9 +15,9 @@ import {
 } from "./record.ts";
 
 /**
- * Ends a request, exactly once: its status and count, the release of the lock and the one log entry are a transaction, which
- * is refused if a worker has gone on since the lock was read. True when this call ended it. `notice`: tells people of it, in the
- * same transaction.
+ * Ends a request, exactly once: its status and count, the release of the lock and the one log entry are
+ * a transaction, which is refused if a worker has gone on since the lock was read. True when this call
+ * ended it. `notice`: tells people of it, in the same transaction.
  */
 export const end = async (
   org: number,
@@ -54,7 +54,10 @@ export const end = async (
   return written;
 };
 
-/** The service's lock stays: other breaches may have changed too, or the same one again, and follow.ts looks for them next. */
+/**
+ * The service's lock stays: other breaches may have changed too, or the same one again, and follow.ts
+ * looks for them next.
+ */
 const release = (
   org: number,
   row: AcknowledgementRow,
@@ -93,7 +96,8 @@ const entryOf = async (org: number, row: AcknowledgementRow, count: number): Pro
   const summary =
     follows === undefined
       ? `Reopened ${found} ${about}`.trimEnd() + because
-      : `Reopened ${found} of ${await titleOf(follows.breachId)}, whose severity has risen to ${severityAt(follows.level)}`;
+      : `Reopened ${found} of ${await titleOf(follows.breachId)}, whose severity has risen to ` +
+        `${severityAt(follows.level)}`;
   return activity.writes(org, slot, { action: "findings.reopened", summary, actor: by });
 };
 

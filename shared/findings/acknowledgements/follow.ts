@@ -1,9 +1,10 @@
 /**
- * When a breach changes its severity in the catalog, its findings get the new one. The counts say which severities the findings of
- * each breach have. Where they differ from the catalog, the service itself makes a request like those of people, one breach at a time.
+ * When a breach changes its severity in the catalog, its findings get the new one. The counts say which
+ * severities the findings of each breach have. Where they differ from the catalog, the service itself
+ * makes a request like those of people, one breach at a time.
  *
- * `announce` writes the lock of these requests before the catalog changes, and the lock stays due until nothing differs. So a
- * change is made even if every process that knew of it dies.
+ * `announce` writes the lock of these requests before the catalog changes, and the lock stays due until
+ * nothing differs. So a change is made even if every process that knew of it dies.
  */
 import { service } from "../../access/activity/actor.ts";
 import * as organizations from "../../access/organizations/organization.ts";
@@ -16,7 +17,10 @@ import { grades, isRecorded } from "../../hibp/breach-details.ts";
 import { drawId } from "../../lists/blocks.ts";
 import { type AcknowledgementRow, newLock, timeOfRequest, wake } from "./record.ts";
 
-/** The lock while no request is in progress. `announced`: how often the catalog has changed since the row was written. */
+/**
+ * The lock while no request is in progress. `announced`: how often the catalog has changed since the row
+ * was written.
+ */
 export type FollowLock = { announced: number; dueShard: string; dueAt: string };
 
 /** How many organizations' rows are written at the same time. */
@@ -58,8 +62,9 @@ export const outdatedBreaches = async (org: number): Promise<Outdated[]> => {
 };
 
 /**
- * Begins a request for the next breach, and returns true; false where there is none, or one is in progress. `done`: the breach
- * that was just dealt with. What is left of it, because the index by breach is a moment behind, is left to the next sweep.
+ * Begins a request for the next breach, and returns true; false where there is none, or one is in
+ * progress. `done`: the breach that was just dealt with. What is left of it, because the index by breach
+ * is a moment behind, is left to the next sweep.
  */
 export const follow = async (org: number, done?: number): Promise<boolean> => {
   const key = keys.severityLock(org);

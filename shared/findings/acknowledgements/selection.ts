@@ -1,8 +1,10 @@
 /**
- * What a request to acknowledge many findings is about: the findings that match at its time, and none that are detected later.
+ * What a request to acknowledge many findings is about: the findings that match at its time, and none
+ * that are detected later.
  *
- * A scan that has ended writes nothing more, so its id is enough to select its findings. A scan in progress still writes
- * findings, some with lower ids than those that exist already, so the ids of its findings are stored one by one.
+ * A scan that has ended writes nothing more, so its id is enough to select its findings. A scan in
+ * progress still writes findings, some with lower ids than those that exist already, so the ids of its
+ * findings are stored one by one.
  */
 
 import { chunk } from "../../aws/table/chunk.ts";
@@ -23,7 +25,10 @@ export type Selection =
       filter: FindingFilter;
       /** The latest scan that had found something. */
       lastScanId: number;
-      /** The scan that was in progress, the blocks that its findings had filled, and the ids of those that matched in others. */
+      /**
+       * The scan that was in progress, the blocks that its findings had filled, and the ids of those
+       * that matched in others.
+       */
       openScan?: { scanId: number; fullBlocks: number[]; ids: number[] } | undefined;
     };
 
@@ -35,7 +40,10 @@ const concurrency = 32;
 /** A directory that was read while a scan started or ended is read again. */
 const maximumReadings = 5;
 
-/** Those of the findings with these ids that match a filter. Refuses `findingNotFound` if one of them is not there. */
+/**
+ * Those of the findings with these ids that match a filter. Refuses `findingNotFound` if one of them is
+ * not there.
+ */
 export const selectIds = async (
   org: number,
   given: readonly number[],
@@ -52,7 +60,10 @@ export const selectIds = async (
   return selectAmong(rows, filter);
 };
 
-/** Findings that match a filter. Without fields that only findings' rows hold, the directory is enough to count them. */
+/**
+ * Findings that match a filter. Without fields that only findings' rows hold, the directory is enough to
+ * count them.
+ */
 export const selectMatching = async (org: number, filter: FindingFilter): Promise<Selected> => {
   const { ids, emailId } = filter;
   if (ids !== undefined) return selectAmong(await findings.getMany(org, [...new Set(ids)]), filter);
@@ -116,7 +127,8 @@ const scanInProgress = async (org: number): Promise<number> =>
   (await table.get<{ scanId: number }>(keys.scanLock(org)))?.scanId ?? 0;
 
 /**
- * The matching findings of the scan in progress. Only blocks that are not full are read (`read`): nothing can be added to the others.
+ * The matching findings of the scan in progress. Only blocks that are not full are read (`read`):
+ * nothing can be added to the others.
  */
 const readOpenScan = async (
   org: number,

@@ -24,12 +24,15 @@ import {
 /** With less time left no further batch is begun, so that the one in hand can be finished. */
 const reserveSeconds = 15;
 
-/** How often in a row a batch may meet changed findings. Each time it is halved, so that the last ones are of one finding. */
+/**
+ * How often in a row a batch may meet changed findings. Each time it is halved, so that the last ones
+ * are of one finding.
+ */
 const maximumChanges = 20;
 
 /**
- * Works on a request from its cursor on until it is done or the time is up; then it sends itself a message. Where another worker has
- * gone on, it leaves the request to that one.
+ * Works on a request from its cursor on until it is done or the time is up; then it sends itself a
+ * message. Where another worker has gone on, it leaves the request to that one.
  */
 export const work = async (
   { organizationId: org, acknowledgementId: id }: Message<"acknowledgements">,
@@ -66,7 +69,10 @@ const noticeOf = (org: number, row: AcknowledgementRow, lock: AcknowledgementLoc
   return [severityRisen(org, { breachId, from, level, people: matching, reopened: lock.acknowledged })];
 };
 
-/** "stopped": the time is up; "overtaken": another worker has gone on, or the request has ended. `lock`: as it was last written. */
+/**
+ * "stopped": the time is up; "overtaken": another worker has gone on, or the request has ended. `lock`:
+ * as it was last written.
+ */
 type Result = { outcome: "done" | "stopped" | "overtaken"; lock: AcknowledgementLock };
 
 /** Changes the findings behind the cursor, one batch after another. */

@@ -56,8 +56,8 @@ export const noSearchOfDomain = (domain: Domain, coverage: Coverage): NoSearch |
 };
 
 /**
- * The organizations of which a domain of this name is verified, whoever says so. Two requests for each page of organizations, since no
- * row says it of those that operators have verified.
+ * The organizations of which a domain of this name is verified, whoever says so. Two requests for each
+ * page of organizations, since no row says it of those that operators have verified.
  */
 export const verifiedFor = async (name: string): Promise<number[]> => {
   const found: number[] = [];

@@ -11,13 +11,17 @@ import { removeAll as removeUnwatched } from "../unwatched/store.ts";
 import * as domains from "./domain.ts";
 import { provenDomain, release } from "./proof-record.ts";
 
-/** Longer than `activity.writes` lets a transaction begin after `activity.slot`, so that a process that stood still removes nothing. */
+/**
+ * Longer than `activity.writes` lets a transaction begin after `activity.slot`, so that a process that
+ * stood still removes nothing.
+ */
 const markMilliseconds = 60_000;
 
 /**
- * Removes a domain; removing it again succeeds and is not logged. Refuses `domainNotFound`, and `domainInUse` when it has e-mails,
- * disabled ones included. The domain is marked while its e-mails are counted, so that nobody can add one (`unchanged` in
- * domain.ts). The mark of a request that died ends by itself.
+ * Removes a domain; removing it again succeeds and is not logged. Refuses `domainNotFound`, and
+ * `domainInUse` when it has e-mails, disabled ones included. The domain is marked while its e-mails are
+ * counted, so that nobody can add one (`unchanged` in domain.ts). The mark of a request that died ends
+ * by itself.
  */
 export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
   withOptimisticRetry(async () => {

@@ -10,7 +10,8 @@ export type Domain = {
   name: string;
   verified: boolean;
   /**
-   * Who says that it is verified: an operator, with the command line, or its DNS record. Absent while it is not verified.
+   * Who says that it is verified: an operator, with the command line, or its DNS record. Absent while it
+   * is not verified.
    */
   verifiedBy?: "operator" | "record";
   /** ISO 8601; null while it is not verified. */
@@ -26,7 +27,10 @@ export type Domain = {
   removing?: string;
   /** With `dueAt`: the entry in the due index. */
   dueShard?: string;
-  /** A day after this time (ISO 8601) the sweep looks the record up: when it last did; before the proof, when anybody last did, or when the domain was added. */
+  /**
+   * A day after this time (ISO 8601) the sweep looks the record up: when it last did; before the proof,
+   * when anybody last did, or when the domain was added.
+   */
   dueAt?: string;
   /**
    * Id of the latest scan that began to check this domain, 0 before the first. E-mails that are added or
@@ -37,9 +41,15 @@ export type Domain = {
   planAt?: string;
   /** How far the scan `plannedByScan` is with this domain. */
   planState?: PlanState;
-  /** Why `planState` is "single" or "failed": what HIBP said, or that its answer is not believed (scanning/compare-batch.ts). */
+  /**
+   * Why `planState` is "single" or "failed": what HIBP said, or that its answer is not believed
+   * (scanning/compare-batch.ts).
+   */
   planReason?: NoSearch | UpstreamFailureKind | "doubted";
-  /** The first scan whose answer was not believed, because it lacked too much of what was known. Removed once an answer is believed. */
+  /**
+   * The first scan whose answer was not believed, because it lacked too much of what was known. Removed
+   * once an answer is believed.
+   */
   doubtedByScan?: number;
   /** Why HIBP does not search the domain any more, though it did before; until it does again. */
   lostSearch?: NoSearch;

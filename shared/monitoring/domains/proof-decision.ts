@@ -1,4 +1,7 @@
-/** What a look-up of a domain's DNS record means for the domain, and for another organization's domain of the same name. */
+/**
+ * What a look-up of a domain's DNS record means for the domain, and for another organization's domain of
+ * the same name.
+ */
 import * as activity from "../../access/activity/activity.ts";
 import { type Actor, service } from "../../access/activity/actor.ts";
 import * as organizations from "../../access/organizations/organization.ts";
@@ -25,9 +28,9 @@ export type LookUp = {
 };
 
 /**
- * Verifies a domain whose record is there, unverifies one whose record has been missing for too long, and notes the look-up; gives
- * whether the domain is verified now. Refuses `domainNotFound` and `domainTaken`. Throws `TransactionRefused` when something has changed
- * since it was read.
+ * Verifies a domain whose record is there, unverifies one whose record has been missing for too long,
+ * and notes the look-up; gives whether the domain is verified now. Refuses `domainNotFound` and
+ * `domainTaken`. Throws `TransactionRefused` when something has changed since it was read.
  */
 export const decide = async (org: number, id: number, lookUp: LookUp): Promise<boolean> => {
   const domain = await domains.get(org, id);
@@ -72,7 +75,10 @@ const holderOf = async (proven: ProvenDomain | undefined): Promise<OfOrganizatio
   return isHeld ? { org, domain } : undefined;
 };
 
-/** What every look-up sets. One by hand does not postpone the sweep's, which alone ends the verification of a domain. */
+/**
+ * What every look-up sets. One by hand does not postpone the sweep's, which alone ends the verification
+ * of a domain.
+ */
 const noted = (domain: Domain, { at, lossSeconds }: LookUp) => {
   const staysDue = lossSeconds === undefined ? domain.verified : isOperators(domain);
   return { lookedUpAt: at, ...(!staysDue && domains.lookedUp(domain.id, at)) };
@@ -107,8 +113,12 @@ const verify = async (
     activity.slot(org),
     holder &&
       lossOf(holder, lookUp, {
-        summary: `Unverified the domain ${domain.name}: another organization has proved it, and its own DNS record is gone`,
-        alert: `The domain ${domain.name} is no longer verified, so its addresses are not scanned: its DNS record is gone, and another organization has proved the domain.`,
+        summary:
+          `Unverified the domain ${domain.name}: another organization has proved it, and its own ` +
+          "DNS record is gone",
+        alert:
+          `The domain ${domain.name} is no longer verified, so its addresses are not scanned: its ` +
+          "DNS record is gone, and another organization has proved the domain.",
       }),
   ]);
   await table.transact([
@@ -138,7 +148,9 @@ const unverify = async (
 ): Promise<boolean> => {
   const writes = await lossOf({ org, domain }, lookUp, {
     summary: `Unverified the domain ${domain.name}: its DNS record has been missing for three days`,
-    alert: `The domain ${domain.name} is no longer verified, so its addresses are not scanned: its DNS record has been missing for three days.`,
+    alert:
+      `The domain ${domain.name} is no longer verified, so its addresses are not scanned: its DNS ` +
+      "record has been missing for three days.",
     set: noted(domain, lookUp),
   });
   await table.transact([...writes, ...release(org, domain, proven)]);

@@ -1,4 +1,7 @@
-/** Proof of a domain by its DNS record: looked up when somebody asks, and by the sweep once a day. docs/flows/domain-proof.md */
+/**
+ * Proof of a domain by its DNS record: looked up when somebody asks, and by the sweep once a day.
+ * docs/flows/domain-proof.md
+ */
 import dns from "node:dns/promises";
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { type Actor, service } from "../../access/activity/actor.ts";
@@ -27,8 +30,8 @@ const retryAfterSeconds = 30;
 const absences: readonly (string | undefined)[] = [dns.NOTFOUND, dns.NODATA, dns.BADNAME];
 
 /**
- * The values of the TXT records of a name, none if there are none. Refuses `dnsUnavailable` when the name servers do not answer, or
- * answer that they cannot tell.
+ * The values of the TXT records of a name, none if there are none. Refuses `dnsUnavailable` when the
+ * name servers do not answer, or answer that they cannot tell.
  */
 export const lookUpRecord = async (
   name: string,
@@ -48,7 +51,10 @@ export const lookUpRecord = async (
   }
 };
 
-/** PROOF_NAME_SERVER: the server of a local run, as IP:port. Not set when deployed, where Lambda's resolver is asked. */
+/**
+ * PROOF_NAME_SERVER: the server of a local run, as IP:port. Not set when deployed, where Lambda's
+ * resolver is asked.
+ */
 const nameServers = (): readonly string[] => {
   const given = process.env.PROOF_NAME_SERVER ?? "";
   // A new resolver uses the system's servers; this process may have been given others.
@@ -65,9 +71,10 @@ const mistakenName = async (domain: domains.Domain): Promise<string | undefined>
 };
 
 /**
- * Looks a domain's record up now; `found` are the values of the TXT records at its name, and `foundAt` is another name at which
- * the record stands by mistake. Refuses `domainNotFound`; `dnsUnavailable`,
- * and then nothing changes; `domainTaken` when another organization has proved the name and its record is still there.
+ * Looks a domain's record up now; `found` are the values of the TXT records at its name, and `foundAt`
+ * is another name at which the record stands by mistake. Refuses `domainNotFound`; `dnsUnavailable`, and
+ * then nothing changes; `domainTaken` when another organization has proved the name and its record is
+ * still there.
  */
 export const check = async (
   org: number,

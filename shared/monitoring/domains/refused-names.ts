@@ -1,7 +1,13 @@
-/** Names that no organization can own. It loads the Public Suffix List: import it where names are added, nowhere else. */
+/**
+ * Names that no organization can own. It loads the Public Suffix List: import it where names are added,
+ * nowhere else.
+ */
 import { getPublicSuffix } from "tldts";
 
-/** Providers whose addresses are of people who do not know each other, from lists of the most used ones; without variants by country. */
+/**
+ * Providers whose addresses are of people who do not know each other, from lists of the most used ones;
+ * without variants by country.
+ */
 const mailProviders = new Set(
   `126.com 139.com 163.com aliyun.com aol.com bk.ru bluewin.ch btinternet.com comcast.net cox.net daum.net
   disroot.org duck.com email.com email.cz fastmail.com fastmail.fm foxmail.com free.fr freenet.de
@@ -18,7 +24,10 @@ const mailProviders = new Set(
 const providersByCountry =
   /^(?:aol|gmx|hotmail|live|msn|outlook|windowslive|yahoo|yandex)\.(?:com?\.)?[a-z]{2}$/;
 
-/** Why a name (lower case) cannot be an organization's domain, as the end of a sentence that begins with it; undefined if it can. */
+/**
+ * Why a name (lower case) cannot be an organization's domain, as the end of a sentence that begins with
+ * it; undefined if it can.
+ */
 export const refusalOf = (name: string): string | undefined => {
   if (getPublicSuffix(name, { allowPrivateDomains: true }) === name)
     return "is a public suffix, under which anybody can register names";

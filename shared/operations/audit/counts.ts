@@ -1,4 +1,7 @@
-/** The counts of an organization that no list keeps (counts/counts.ts) against its findings, e-mails and deliveries. */
+/**
+ * The counts of an organization that no list keeps (counts/counts.ts) against its findings, e-mails and
+ * deliveries.
+ */
 import { deliveries } from "../../alerting/deliveries/delivery.ts";
 import type { Item } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
@@ -19,7 +22,10 @@ type Recounted = {
   dates: Map<number, breachDates.Dates>;
 };
 
-/** What the counts should be, by attribute, and the other rows that are computed from the same members. Reads all members. */
+/**
+ * What the counts should be, by attribute, and the other rows that are computed from the same members.
+ * Reads all members.
+ */
 const recount = async (org: number): Promise<Recounted> => {
   const sums = new Map<string, number>();
   const newByDay: Recounted["newByDay"] = new Map();

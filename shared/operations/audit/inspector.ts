@@ -14,7 +14,10 @@ export type Problem = Subject & {
   topic: string;
   /** What is wrong, with ids and counts only. */
   says: string;
-  /** Whether the row is still as it was read, before the rows that it follows from. If it is not, the reading proves nothing. */
+  /**
+   * Whether the row is still as it was read, before the rows that it follows from. If it is not, the
+   * reading proves nothing.
+   */
   isStill?: () => Promise<boolean>;
   /** Gives a transaction whose conditions hold if the rows are still as they were read. */
   repair?: () => Write[] | Promise<Write[]>;

@@ -1,4 +1,7 @@
-/** Compares the directory of a list with its members, and the row that ids are handed out from with the ids in use. */
+/**
+ * Compares the directory of a list with its members, and the row that ids are handed out from with the
+ * ids in use.
+ */
 import { chunk } from "../../aws/table/chunk.ts";
 import { asRead, type Item, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys, type ListKind } from "../../aws/table/keys.ts";
@@ -25,8 +28,8 @@ export type Progress = (kind: string, done: number, total: number) => void;
 export type Context = { org: number; inspector: Inspector; progress: Progress };
 
 /**
- * Goes through a list, oldest block first. Compares the members of each block with its counters and by `problemsOf`, then the head
- * row with the ids in use.
+ * Goes through a list, oldest block first. Compares the members of each block with its counters and by
+ * `problemsOf`, then the head row with the ids in use.
  */
 export const auditList = async <M extends Member>(
   { org, inspector, progress }: Context,
@@ -70,8 +73,8 @@ const maximumProbes = 2000;
 const probesAtOnce = 16;
 
 /**
- * The blocks that the directory names or that hold members, ascending. They are searched for only where the directory names fewer than were
- * drawn: other organizations have drawn thousands.
+ * The blocks that the directory names or that hold members, ascending. They are searched for only where
+ * the directory names fewer than were drawn: other organizations have drawn thousands.
  */
 const blocksOf = async (org: number, kind: ListKind): Promise<number[]> => {
   const named = new Set((await directories.read(org, kind)).map(({ block }) => block));
@@ -121,8 +124,9 @@ type Head = { block: number; next: number; left: number; at: string; blocks?: nu
 type Used = { highestId: number; latest: string; blocks: number; found: number };
 
 /**
- * Ids are reserved before they are used, so the head row, read after the members, lies beyond all of them. The rows do
- * not tell which ids of its block are reserved, so that a repair hands out none of them any more.
+ * Ids are reserved before they are used, so the head row, read after the members, lies beyond all of
+ * them. The rows do not tell which ids of its block are reserved, so that a repair hands out none of
+ * them any more.
  */
 const compareHead = async (org: number, kind: ListKind, used: Used): Promise<Problem[]> => {
   const subject = { kind: `${kind.toLowerCase()} ids`, id: org };
@@ -153,6 +157,8 @@ const compareHead = async (org: number, kind: ListKind, used: Used): Promise<Pro
     const set = { block: fresh, next: first, left, at: from, from, blocks: used.found + 1 };
     return [{ update: key, set, if: asRead({ block: head?.block, next: head?.next, left: head?.left }) }];
   };
-  const says = `the next id is ${next}, ${left} are left of block ${block}; id ${used.highestId} of block ${used.blocks - 1} is in use`;
+  const says =
+    `the next id is ${next}, ${left} are left of block ${block}; id ${used.highestId} of block ` +
+    `${used.blocks - 1} is in use`;
   return [{ ...subject, topic: "head", says, repair }];
 };

@@ -30,7 +30,10 @@ type Work = {
   newLock: (id: number) => Item;
 };
 
-/** A lock must name work in progress and be due; work in progress must have the lock, with which the sweep finds it. */
+/**
+ * A lock must name work in progress and be due; work in progress must have the lock, with which the
+ * sweep finds it.
+ */
 const compareLock = (org: number, { kind, due, key, lock, holder, inProgress, newLock }: Work): Problem[] => {
   const subject = { kind: `${kind} lock`, id: org };
   const compareRow = (row: Lock): Problem[] => {

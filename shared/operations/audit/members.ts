@@ -117,7 +117,10 @@ export const emailsOf =
 
 const noneOpen = Object.fromEntries(openAttributes.map((name) => [name, 0]));
 
-/** What an e-mail's row must say about the findings that it names: those that are there, how many are open by severity, and which disappeared upstream. */
+/**
+ * What an e-mail's row must say about the findings that it names: those that are there, how many are
+ * open by severity, and which disappeared upstream.
+ */
 const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
   const named = Object.entries(row.findings).map(([breach, id]) => ({ breach, finding: byId.get(id) }));
   const isOwn = ({ breach, finding }: (typeof named)[number]): boolean =>

@@ -11,7 +11,10 @@ import type { Problem } from "./inspector.ts";
 /** The row of a name: which thing has the name; of the whole deployment, whose organization's thing. */
 type NameRow = Key & { id?: number; userId?: number; domainId?: number; organizationId?: number };
 
-/** A thing that has a name: the key of the name's row, what that row must hold, and the row `of` the thing, which says that it has the name. */
+/**
+ * A thing that has a name: the key of the name's row, what that row must hold, and the row `of` the
+ * thing, which says that it has the name.
+ */
 type Claim = { id: number; key: Key; holds: Item; of: Key; says: Item };
 
 /** The names of domains and teams, whose domains are proved, and the addresses and accounts of users. */
@@ -90,7 +93,10 @@ const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
 
 const holderOf = ({ id, userId, domainId }: NameRow): number => id ?? userId ?? domainId ?? 0;
 
-/** The row of a name must hold the id of the thing that has the name, and there must be none of a name that nothing has. */
+/**
+ * The row of a name must hold the id of the thing that has the name, and there must be none of a name
+ * that nothing has.
+ */
 const compareNames = (
   org: number,
   kind: string,
