@@ -158,8 +158,8 @@ const measure = async (
   try {
     let from = receiver.requests.length;
     /**
-     * Starts the workers of first attempts and of retries, so that neither their start is measured nor
-     * the time in which V8 compiles them.
+     * Starts the workers of first attempts and of retries, so that neither their start nor V8's compiling is
+     * measured.
      */
     const warm = async (): Promise<void> => {
       faulty.now = "fail";

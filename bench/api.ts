@@ -23,8 +23,8 @@ export type Api = {
 };
 
 /**
- * A client that uses the keys in turn, each from a loopback address of its own, since the service allows a
- * hundred requests a minute for each key and for each address.
+ * A client that uses the keys in turn, each from a loopback address of its own. The service allows a hundred
+ * requests a minute for each key and each address.
  */
 export const createApi = (apiUrl: string, apiKeys: readonly string[], session: string): Api => {
   const { origin, pathname } = new URL(apiUrl);

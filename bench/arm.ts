@@ -5,7 +5,7 @@ export type Cell = string | number | null;
 export type Table = { title: string; columns: string[]; rows: Cell[][]; notes?: string[] };
 
 export type Context = {
-  /** Tells what is being done; with `done` and `of`, also how much of it is done. */
+  /** Shows the current step; with `done` and `of`, also how far it is. */
   progress: (text: string, done?: number, of?: number) => void;
   /** Numbers of findings to seed an organization with; arms that do not depend on the size ignore them. */
   sizes: number[];

@@ -16,7 +16,7 @@ export const sizes = [1_000, 100_000, 1_000_000] as const;
 
 export type Settings = { arms: ArmName[]; sizes: number[]; write: boolean };
 
-/** What `--help` prints, and what follows a sentence that says what is wrong. */
+/** The words of `--help`, which also follow a sentence about a mistake. */
 export const usage = `Usage: npm run bench -- [arm ...] [--size ${sizes.join("|")}]... [--write]
 
 ${Object.entries(arms)
@@ -27,7 +27,7 @@ ${Object.entries(arms)
   --write  Also writes the tables into bench/figures.json, and their figures into the documents.
 `;
 
-/** Undefined: help is asked for. Throws a sentence that says what is wrong. */
+/** Undefined: help is asked for. Throws a sentence about a mistake. */
 export const readCommandLine = (args: string[]): Settings | undefined => {
   const { values, positionals } = parseArgs({
     args,

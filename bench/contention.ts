@@ -1,7 +1,4 @@
-/**
- * People and workers of one organization at once, on a table that is as slow as DynamoDB and conflicts
- * as DynamoDB does.
- */
+/** People and workers of one organization at once, on a table as slow as DynamoDB, with its conflicts. */
 
 import { undisturbed } from "../local/dynamodb/behaviour.ts";
 import { startDynamodb } from "../local/dynamodb/dynamodb.ts";

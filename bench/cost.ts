@@ -32,7 +32,7 @@ const measureOperations = async ({ progress }: Context): Promise<Table> => {
   }
 };
 
-/** What the schedules do in an hour in which nothing is due. They read only what is due, whatever the size. */
+/** What the schedules do in an hour in which nothing is due. They read only due rows, whatever the size. */
 const measureQuietHour = async ({ progress }: Context): Promise<Units> => {
   const database = await makeDatabase("quiet", sizeOf(1_000), { progress });
   const options = { countsWorkers: true, furtherOptions: ["--speed", String(speed)] };

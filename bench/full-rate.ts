@@ -1,6 +1,6 @@
 /**
- * What it costs when somebody does the dearest that the limits allow, all day long. It counts what is measured
- * elsewhere.
+ * What it costs when somebody does the dearest that the limits allow, all day long. It uses figures that
+ * other arms measure.
  */
 import { everyRoute, type parts } from "../functions/parts.ts";
 import { defaultMailBudget } from "../shared/alerting/channels/mail-budget.ts";

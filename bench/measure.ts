@@ -43,8 +43,8 @@ const warmCalls = 20;
 const countedCalls = 9;
 
 /**
- * CPU time for one warm call of the process of `worker`, the name of the call's function in
- * functions/routes.ts or dashboard-routes.ts.
+ * CPU time for one warm call of the process of `worker`: the function's name in functions/routes.ts or
+ * dashboard-routes.ts.
  */
 export const cpuOf = async (bench: Bench, worker: string, call: () => Call): Promise<number> => {
   const cpu = async (): Promise<number> => {
@@ -64,7 +64,7 @@ export const cpuOf = async (bench: Bench, worker: string, call: () => Call): Pro
 export const dollarsOf = (bench: Bench, counted: Counted): number =>
   dollarsPerMillion({ ...counted, megabytes: resourcesOf(bench.assembly).endpointMegabytes });
 
-/** The columns of `countedCells`, which tests compare with what is stored. */
+/** The columns of `countedCells`, which tests compare with the stored figures. */
 export const countedColumns = ["Round trips", "Read units", "Write units"];
 
 export const countedCells = ({ trips, readUnits, writeUnits }: Counted): Cell[] => [

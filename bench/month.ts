@@ -1,6 +1,7 @@
 /**
- * The bill of a month: what the template has and what operations cost, times prices. It counts what is measured
- * elsewhere (lists, operations, scans) and assumes how the service is used and what a local run cannot tell.
+ * The bill of a month: what the template has and what operations cost, times prices. It uses figures that
+ * other arms measure (lists, operations, scans). It assumes how the service is used, and all that a local run
+ * cannot tell.
  */
 import type { Cell, Table } from "./arm.ts";
 import { type Figures, tableOfFigures } from "./figures.ts";
@@ -22,7 +23,7 @@ const mix: readonly { percent: number; name: string }[] = [
 ];
 
 /**
- * Long polls of 20 seconds that an event source keeps open on an idle queue: five, and as few as two if it has no
+ * Long polls of 20 seconds that an event source keeps open on an idle queue. There are five, or two without a
  * maximum concurrency (AWS Lambda's guide, "Configuring scaling behavior for SQS event source mappings").
  */
 const pollsPerMinute = { capped: 5 * 3, uncapped: 2 * 3 };

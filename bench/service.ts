@@ -84,10 +84,9 @@ export const makeDatabase = async (
 };
 
 /**
- * Starts engine, meter, HIBP server and service. `countsWorkers`: the meter also counts what schedules
- * and queues invoke; without it, only API requests are counted, and rows have their attributes in order,
- * so that CPU time can be measured (meter.ts). `accounts`: of the HIBP server. `furtherOptions`: of `npm
- * start`.
+ * Starts engine, meter, HIBP server and service. `countsWorkers`: the meter also counts what schedules and
+ * queues invoke; without it, only API requests are counted. Rows then have their attributes in order, so that
+ * CPU time can be measured (meter.ts). `accounts`: of the HIBP server. `furtherOptions`: of `npm start`.
  */
 export const startBench = async (
   { directory, assembly, seeded }: Database,

@@ -6,7 +6,8 @@ const firstNames = ["ada", "grace", "alan", "edsger", "barbara", "katherine", "j
 const lastNames = ["lovelace", "hopper", "turing", "dijkstra", "liskov", "johnson", "mccarthy"];
 
 export const addressOf = (index: number): string =>
-  `${firstNames[index % firstNames.length]}.${lastNames[(index * 7) % lastNames.length]}.${index}@${domainNames[domainIndexOf(index)]}`;
+  `${firstNames[index % firstNames.length]}.${lastNames[(index * 7) % lastNames.length]}.${index}` +
+  `@${domainNames[domainIndexOf(index)]}`;
 
 /** Index of an address's domain: 50 % have the first, 49 % the second, 1 % the third. */
 export const domainIndexOf = (index: number): number => (index % 100 === 99 ? 2 : index % 2);

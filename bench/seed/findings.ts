@@ -58,8 +58,7 @@ const allFound = function* ({ findings: total, addresses, isFirstScan }: Size): 
 
 /**
  * Whether the finding at this position of its scan is acknowledged. Unacknowledged findings of the bulk scan
- * are 0.2 % of all findings, acknowledged ones of the second scan are 1 %, and the newer scans have as many
- * as make it half of all.
+ * are 0.2 % of all findings, acknowledged ones of the second scan 1 %. The newer scans make up half of all.
  */
 const isAcknowledged = (scan: number, position: number): boolean => {
   if (scan === bulkScan) return position % 225 !== 100;
@@ -106,7 +105,7 @@ export const noFindings = (addresses: number): FindingTotals => ({
 export const findingRows = function* (size: Size, clock: Clock, totals: FindingTotals): Generator<Row> {
   const { findingIds, openByLevel, lastScans, countsByScan } = totals;
   const list = buildList("FINDING");
-  /** Rows of what is new, by sort key. */
+  /** Rows of the news, by sort key. */
   const fresh = new Map<string, Row>();
   const dates: Record<number, breachDates.Dates> = {};
   const levels = Array.from({ length: breachCount + 1 }, (_, id) => levelOfBreach(id));

@@ -57,7 +57,7 @@ export const checkSender = async (address: string): Promise<string[]> => {
   }
 };
 
-/** Concurrent executions, of which workers with a maximum take up to 112 (docs/deploy.md#quotas). */
+/** Concurrent executions. Workers with a maximum take up to 112 (docs/deploy.md#quotas). */
 const enoughExecutions = 1_000;
 
 /** Says what a small quota of Lambda means, and what to do. It is a notice because AWS takes days to raise it. */

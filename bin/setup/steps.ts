@@ -29,7 +29,7 @@ type Step = {
   run: (say: Say) => Promise<void>;
 };
 
-/** Of steps that look for themselves at what is to be done. */
+/** Of steps that look for themselves whether anything remains to do. */
 const never = async (): Promise<boolean> => false;
 
 export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan): Step[] => {

@@ -16,7 +16,7 @@ type Read = (answer: string) => unknown;
 export const ask = (question: string, read: Read): Promise<string> =>
   answered(text({ message: question, defaultValue: "", validate: refusalBy(read) }));
 
-/** Asks without showing what is typed or pasted, nor how long it is. */
+/** Asks without showing the typed or pasted text, nor its length. */
 export const askHidden = (question: string, read: Read): Promise<string> =>
   answered(password({ message: question, mask: "", clearOnError: true, validate: refusalBy(read) }));
 

@@ -27,8 +27,8 @@ export type Check = ChunkKey & {
 export type Grades = ReadonlyMap<number, Grade>;
 
 /**
- * The domain of an e-mail that is still part of its scan. An e-mail whose domain was unverified since
- * then is not, even if the domain is verified again (`planState` is then "failed").
+ * The domain of an e-mail that is still part of its scan. An e-mail whose domain was unverified since then is
+ * not, also when the domain is verified again. (`planState` is then "failed".)
  */
 export const includedDomainOf = ({ scanId, domains }: Check, row: Email): Domain | undefined => {
   const group = emails.groupOf(row);
@@ -53,9 +53,8 @@ export const sizeOf = ({ found, gone, back }: EmailChange): number =>
   found.length + gone.length + back.length;
 
 /**
- * The first `size` breaches of a change, with new ones for one alert at most. What is gone comes first,
- * because its `lastSeenAt` is the e-mail's check before this one, and recording the others overwrites
- * that time.
+ * The first `size` breaches of a change, with new ones for one alert at most. Gone breaches come first: their
+ * `lastSeenAt` is the e-mail's check before this one. Recording the others overwrites that time.
  */
 export const firstOf = ({ found, gone, back, ...change }: EmailChange, size: number): EmailChange => ({
   ...change,

@@ -90,7 +90,8 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
         action: isCompleted ? "scan.completed" : "scan.failed",
         summary: isCompleted
           ? `Scanned ${scannedCount} of ${totalEmails} addresses: ${newBreachCount} new ` +
-            `${newBreachCount === 1 ? "finding" : "findings"}${failedCount > 0 ? ` in those; ${failedCount} could not be scanned` : ""}`
+            `${newBreachCount === 1 ? "finding" : "findings"}` +
+            `${failedCount > 0 ? ` in those; ${failedCount} could not be scanned` : ""}`
           : (errorMessage ?? "The scan failed"),
         actor: service,
       }),
@@ -126,9 +127,9 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
 };
 
 /**
- * Records on each domain whose batch is done that its e-mails were checked at `planAt`. Other domains
- * keep their earlier watermark, which is too early for some of their e-mails and too late for none,
- * until a later try to end the scan finds their batch done.
+ * Records on each domain whose batch is done that its e-mails were checked at `planAt`. Other domains keep
+ * their earlier watermark, which is too early for some e-mails and too late for none. A later try to end the
+ * scan finds their batch done.
  */
 const setWatermarks = async (
   org: number,

@@ -53,8 +53,8 @@ export const finalCounts = async (
 };
 
 /**
- * Whether a scan has nothing left to plan for a domain. That includes domains of a scan with a higher id,
- * which can hold the lock first, because ids are reserved before the lock is taken.
+ * Whether a scan has nothing left to plan for a domain. That includes domains of a scan with a higher id. It
+ * can hold the lock first, because ids are reserved before the lock is taken.
  */
 export const isPlanned = (domain: Domain, scanId: number): boolean =>
   domain.plannedByScan > scanId ||

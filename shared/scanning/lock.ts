@@ -47,10 +47,10 @@ const changeLock = async (worker: Worker, set: Partial<ScanLock>): Promise<boole
 export type Planner = Required<Worker> & { invocation: Invocation };
 
 /**
- * Makes the worker that has a plan message the scan's planner and returns its fencing token, the one
- * after the message's. Undefined when the message is late or repeated, or the scan is over; and when the
- * table's reply was lost, since a second try finds the token already changed. The sweep then wakes
- * another planner.
+ * Makes the worker with a plan message the scan's planner. Returns its fencing token, the one after the
+ * message's. Undefined when the message is late or repeated, or the scan is over. Undefined too when the
+ * table's reply was lost, since a second try finds the token already changed. The sweep then wakes another
+ * planner.
  */
 export const acquireFencingToken = async (worker: Required<Worker>): Promise<number | undefined> => {
   const fencingToken = worker.fencingToken + 1;
@@ -58,8 +58,8 @@ export const acquireFencingToken = async (worker: Required<Worker>): Promise<num
 };
 
 /**
- * Renews the lock while `act` runs. A renewal that fails is followed by the next, and a worker that has
- * lost the lock notices when it writes.
+ * Renews the lock while `act` runs. After a failed renewal comes the next. A worker that has lost the lock
+ * notices when it writes.
  */
 export const renewWhile = async <T>(worker: Worker, act: () => Promise<T>): Promise<T> => {
   const timer = setInterval(() => renewLock(worker).catch(() => {}), 1000 * renewalSeconds);

@@ -31,8 +31,8 @@ const maximumWaitSeconds = 5;
 const saveSeconds = 10;
 
 /**
- * Looks up the addresses of a chunk one by one, as fast as the subscription's rate limit allows. After
- * each step what is left is a chunk of its own. Where it has to stop, it sends itself a message with
+ * Looks up the addresses of a chunk one by one, as fast as the subscription's rate limit allows. After each
+ * step the remaining addresses are a chunk of their own. Where it has to stop, it sends itself a message with
  * that chunk.
  */
 export const lookUp = async (message: Message<"scan-lookups">, invocation: Invocation): Promise<void> => {
@@ -93,7 +93,7 @@ const takeStep = async (
   const answered = rows.slice(0, answers.length);
   const spareSeconds = Math.max(0, Math.min(maximumWaitSeconds, (remainingSeconds() - saveSeconds) / 2));
   const names = answers.flatMap((answer) => (answer instanceof UpstreamFailure ? [] : answer));
-  // Where HIBP does not give a breach's details in time, the breach is shown by its name until the next sync.
+  // Without details from HIBP in time, the breach is shown by its name until the next sync.
   const breachIds = await catalog.idsFor(names, {
     waitSeconds: spareSeconds,
     callSeconds: Math.max(1, spareSeconds),
@@ -125,8 +125,8 @@ const takeStep = async (
 };
 
 /**
- * Saves a step in one transaction: what is left, the scan's counts, and that the unchanged e-mails were
- * checked. False when the scan is over or another worker has saved this step.
+ * Saves a step in one transaction: the remaining addresses, the scan's counts, and that the unchanged e-mails
+ * were checked. False when the scan is over or another worker has saved this step.
  */
 const saveStep = async (
   org: number,

@@ -30,8 +30,7 @@ type PlanProgress = "planned" | { delaySeconds: number } | "over";
 export const domainsPerBatch = 90;
 
 /**
- * Numbers of batches that a planner has for itself, so that it overwrites nothing that another planner
- * of the scan has kept.
+ * Numbers of batches that a planner has for itself. So it overwrites nothing of another planner of the scan.
  */
 const batchesPerPlanner = 1_000_000;
 
@@ -40,7 +39,7 @@ const concurrency = 25;
 
 /**
  * A batch ends after this long, so that its e-mails do not wait for slow answers about other domains. Each
- * batch reads the blocks of its domains anew, so a batch that is cut short doubles the time of the next one.
+ * batch reads the blocks of its domains anew. So a batch that is cut short doubles the time of the next one.
  */
 const firstBatchMilliseconds = 5_000;
 

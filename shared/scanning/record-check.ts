@@ -95,10 +95,7 @@ const recordAll = (recording: Recording, all: readonly Open[]): Promise<boolean>
   });
 };
 
-/**
- * Reads the e-mails of open changes and prepares those that are still part of the scan, unless they are
- * recorded already.
- */
+/** Reads the e-mails of open changes. Prepares those that are still part of the scan and not recorded yet. */
 const prepare = async (recording: Recording, open: readonly Open[]): Promise<Prepared[]> => {
   const rows = await emails.getMany(
     recording.org,
@@ -132,8 +129,8 @@ const restOf = ({ open, isWhole, writes }: Prepared): Open[] =>
   isWhole ? [] : [{ ...open, ids: open.ids.slice(writes.newFindings.length) }];
 
 /**
- * Takes the place of a transaction's row of the outbox, which is named after its first finding, while
- * the others are chosen.
+ * Takes the place of a transaction's outbox row while the writes are chosen. That row is named after its
+ * first finding.
  */
 const anyOutboxRow = (org: number): Write => ({ delete: keyOfScan(org, 0, "findings") });
 

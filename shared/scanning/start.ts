@@ -15,10 +15,9 @@ import type { ScanType } from "./scan-schema.ts";
 import { notQueued, starting } from "./transitions.ts";
 
 /**
- * Starts a scan and returns its id: writes the scan, takes the organization's scan lock, and wakes a
- * planner. `count` counts the request against its limit, also when it is refused. `also`: further writes
- * of the transactions that start the scan, in which they go first, and that end it when it was not
- * queued.
+ * Starts a scan and returns its id: writes the scan, takes the organization's scan lock, and wakes a planner.
+ * `count` counts the request against its limit, also when it is refused. `also`: further writes. They go
+ * first in the transaction that starts the scan, and in the one that ends an unqueued scan.
  *
  * @throws Refusal `scanInProgress`, `noActiveEmails`, or `scanNotQueued` when SQS did not take the
  * message of a manual scan.

@@ -15,9 +15,8 @@ export type Compared = { domain: Domain; alias: string; change: EmailChange };
 const reservedSeconds = 120;
 
 /**
- * Asks HIBP once for each domain with a new finding of a stealer log, if the plan has stealer logs, and
- * adds what it says to the changes. Without an answer, or without time for one, the findings have no
- * websites.
+ * Asks HIBP once for each domain with a new finding of a stealer log, if the plan has them. Adds the answer
+ * to the changes. Without an answer, or without time for one, the findings have no websites.
  */
 export const addStealerLogs = async (
   { org, invocation }: Planner,

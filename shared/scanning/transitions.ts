@@ -6,7 +6,7 @@
  * | – | pending | the organization has no scan lock | start.ts |
  * | pending | running | none: whichever planner is first | plan.ts, with the current fencing token |
  * | pending | failed | the scan holds the lock | start.ts, when SQS did not take the message of a manual scan |
- * | pending, running | completed, failed | the scan holds the lock, and no work was planned or finished since it was read | end.ts |
+ * | pending, running | completed, failed | holds the lock as read, and no work was planned or finished since | end.ts |
  *
  * Every transition has the condition that the scan is in its state. Nothing leads out of completed and failed.
  */

@@ -21,20 +21,6 @@ const title =
 const maximumLine = 120;
 const maximumWords = 20;
 
-/** These are not rewritten yet. */
-const open: readonly string[] = [
-  "bench/",
-  "bin/setup",
-  "shared/access/sign-in/mail-row.ts",
-  "shared/aws/table/",
-  "shared/findings/acknowledgements/",
-  "shared/findings/email-removal.ts",
-  "shared/lists/notes.ts",
-  "shared/monitoring/domains/",
-  "shared/operations/audit",
-  "shared/scanning/",
-];
-
 type Text = { path: string; words: string };
 
 /** Comments that stand on lines of their own, without the signs of comments. */
@@ -53,9 +39,7 @@ const sentencesOf = (comment: string): string[] =>
     .flatMap((paragraph) => paragraph.split(/(?<=[.!?;:])\s+/))
     .map((sentence) => sentence.trim().replaceAll(/\s+/g, " "));
 
-const isOpen = (path: string): boolean => open.some((folder) => path.startsWith(folder));
-
-const sources = files.filter((path) => /\.tsx?$/.test(path) && !isOpen(path));
+const sources = files.filter((path) => /\.tsx?$/.test(path));
 
 /**
  * The project was built to requirements outside of this repository. What they say stands in the code and in

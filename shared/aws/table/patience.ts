@@ -1,7 +1,7 @@
 /**
  * How long requests to the table last. The SDK's retry strategy tries again after throttling and lost
- * connections; what is here tries again after conflicts with other requests, and ends everything before
- * the function's own time is over.
+ * connections; this file tries again after conflicts with other requests, and ends everything before the
+ * function's time is over.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
@@ -17,7 +17,7 @@ const commandMilliseconds = 6_000;
 /** A function that people wait for reserves this time to answer in. */
 const answeringMilliseconds = 2_000;
 
-/** A worker reserves this time to hand back its messages, or a quarter of its remaining time if that is less. */
+/** A worker reserves this time to hand back its messages, at most a quarter of its remaining time. */
 const reserveMilliseconds = 8_000;
 
 /** What a client is told to wait, as a header in seconds. */
@@ -75,8 +75,8 @@ export const patiently = <R>(send: (sending: Sending) => Promise<R>, until?: str
 };
 
 /**
- * Runs `attempt` again as long as it throws an error that `isPassing` recognizes, after random pauses, until the time
- * is over. Then it throws the refusal `busy`.
+ * Runs `attempt` again while it throws an error that `isPassing` recognizes, after random pauses, until the
+ * time is over. Then it throws the refusal `busy`.
  */
 export const whilePassing = async <R>(
   attempt: () => Promise<R>,

@@ -30,7 +30,7 @@ import { type Selected, selectIds, selectMatching } from "./selection.ts";
 type Chosen = Pick<AcknowledgementRequest, "ids" | "filter">;
 type PurposeOfPeople = Exclude<Purpose, "follow">;
 
-/** Only what is acknowledged can be reopened. */
+/** Only acknowledged findings can be reopened. */
 const select = async (
   org: number,
   purpose: PurposeOfPeople,

@@ -36,9 +36,9 @@ export type BatchResult =
   | { outcome: "overtaken" };
 
 /**
- * Changes a batch in one transaction with the cursor, which it moves up to `upTo`, so that it is done
- * and counted once, however many workers try. "changed": a finding or e-mail is not as it was read;
- * "overtaken": another worker has gone on, or the request has ended.
+ * Changes a batch in one transaction with the cursor, which it moves up to `upTo`. So it is done and counted
+ * once, however many workers try. "changed": a finding or e-mail is not as it was read; "overtaken": another
+ * worker has gone on, or the request has ended.
  */
 export const writeBatch = async (
   org: number,

@@ -15,9 +15,9 @@ import {
 } from "./record.ts";
 
 /**
- * Ends a request, exactly once: its status and count, the release of the lock and the one log entry are
- * a transaction, which is refused if a worker has gone on since the lock was read. True when this call
- * ended it. `notice`: tells people of it, in the same transaction.
+ * Ends a request, exactly once. Its status and count, the release of the lock and the log entry are one
+ * transaction. It is refused if a worker has gone on since the lock was read. True when this call ended it.
+ * `notice`: tells people of it, in the same transaction.
  */
 export const end = async (
   org: number,

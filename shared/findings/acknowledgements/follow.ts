@@ -1,10 +1,10 @@
 /**
  * When a breach changes its severity in the catalog, its findings get the new one. The counts say which
- * severities the findings of each breach have. Where they differ from the catalog, the service itself
- * makes a request like those of people, one breach at a time.
+ * severities the findings of each breach have. Where they differ from the catalog, the service makes a
+ * request like those of people, one breach at a time.
  *
- * `announce` writes the lock of these requests before the catalog changes, and the lock stays due until
- * nothing differs. So a change is made even if every process that knew of it dies.
+ * `announce` writes the lock of these requests before the catalog changes. The lock stays due until nothing
+ * differs. So a change is made even if every process that knew of it dies.
  */
 import { service } from "../../access/activity/actor.ts";
 import * as organizations from "../../access/organizations/organization.ts";

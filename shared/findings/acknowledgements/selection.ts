@@ -2,9 +2,9 @@
  * What a request to acknowledge many findings is about: the findings that match at its time, and none
  * that are detected later.
  *
- * A scan that has ended writes nothing more, so its id is enough to select its findings. A scan in
- * progress still writes findings, some with lower ids than those that exist already, so the ids of its
- * findings are stored one by one.
+ * A scan that has ended writes nothing more, so its id is enough to select its findings. A scan in progress
+ * still writes findings, some with lower ids than existing ones. So the ids of its findings are stored one by
+ * one.
  */
 
 import { chunk } from "../../aws/table/chunk.ts";
@@ -26,8 +26,8 @@ export type Selection =
       /** The latest scan that had found something. */
       lastScanId: number;
       /**
-       * The scan that was in progress, the blocks that its findings had filled, and the ids of those
-       * that matched in others.
+       * The scan that was in progress, the blocks that its findings had filled, and matching ids outside of
+       * them.
        */
       openScan?: { scanId: number; fullBlocks: number[]; ids: number[] } | undefined;
     };

@@ -56,8 +56,8 @@ export const noSearchOfDomain = (domain: Domain, coverage: Coverage): NoSearch |
 };
 
 /**
- * The organizations of which a domain of this name is verified, whoever says so. Two requests for each
- * page of organizations, since no row says it of those that operators have verified.
+ * The organizations with a verified domain of this name, by its record or an operator. Two requests for each
+ * page of organizations: no row names those that operators have verified.
  */
 export const verifiedFor = async (name: string): Promise<number[]> => {
   const found: number[] = [];

@@ -2,8 +2,8 @@ import type { UpstreamFailureKind } from "../../hibp/hibp.ts";
 import type { NoSearch } from "../../hibp/subscription-state.ts";
 
 /**
- * A domain of an organization, with the watermark of its last check. The watermark tells for all e-mails of
- * the domain when they were last checked, so that a scan without new findings writes no e-mail's row.
+ * A domain of an organization, with the watermark of its last check. The watermark says when all e-mails of
+ * the domain were last checked. So a scan without new findings writes no e-mail's row.
  */
 export type Domain = {
   id: number;

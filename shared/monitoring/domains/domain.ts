@@ -20,8 +20,8 @@ import { newProofToken, provenDomain, release } from "./proof-record.ts";
 export type { Domain, PlanState } from "./domain-row.ts";
 
 /**
- * Adds a domain. `proof`: its DNS record is looked up once a day from now on, and `proof` names who is
- * shown in the activity log. "exists": the organization already has a domain of this name.
+ * Adds a domain. `proof`: its DNS record is looked up daily from now on, and the activity log shows `proof`
+ * as the actor. "exists": the organization already has a domain of this name.
  */
 export const create = async (
   org: number,
@@ -82,10 +82,10 @@ export const getMany = async (org: number, ids: readonly number[]): Promise<Map<
 export const list = (org: number): Promise<Domain[]> => table.query({ pk: keys.domain(org, 0).pk });
 
 /**
- * An operator says that a domain is the organization's, or is not: from then on its DNS record is no
- * longer looked up by itself, and the name is free for whoever proves it. A domain that loses its
- * verification leaves the scan in progress for good, even if it is verified again before the scan ends.
- * Throws `ConditionFailed` when the domain does not exist.
+ * An operator says that a domain is the organization's, or is not: from then on its DNS record is no longer
+ * looked up, and the name is free for whoever proves it. A domain that loses its verification leaves the scan
+ * in progress for good, also when it is verified again. Throws `ConditionFailed` when the domain does not
+ * exist.
  */
 export const setVerified = (org: number, id: number, verified: boolean): Promise<void> =>
   withOptimisticRetry(async () => {
@@ -109,10 +109,9 @@ export const setVerified = (org: number, id: number, verified: boolean): Promise
   });
 
 /**
- * The check, for a transaction that relies on the domain as it was read, that no scan has begun or
- * finished with the domain since then, that it has not lost its verification, and that nobody is
- * removing it. It names no attribute of `attributesOfVerification` (keys.ts), since the role of whoever
- * makes it may not.
+ * The check for a transaction that relies on the domain as it was read. Since then no scan has begun or
+ * finished with it, it is still verified, and nobody is removing it. It names no attribute of
+ * `attributesOfVerification` (keys.ts), since the role of whoever makes it may not.
  */
 export const unchanged = (org: number, { id, plannedByScan, checkedByScan, verifiedAt }: Domain): Write => ({
   check: keys.domain(org, id),

@@ -1,8 +1,7 @@
 /**
- * Notes of e-mails that may have a last check of their own, other than their domain's watermark: e-mails that
- * were once disabled, or looked up one by one. A page of findings reads
- * the rows of the noted e-mails only. E-mails are noted before they get a check of their own, so that a note
- * can be superfluous but never missing.
+ * The e-mails that may have a last check of their own, beside their domain's watermark. These were once
+ * disabled, or looked up one by one. A page of findings reads the rows of these e-mails only. An e-mail is
+ * listed before it gets a check of its own. So an entry can be superfluous but never missing.
  */
 
 import type { Write } from "../../aws/table/condition.ts";

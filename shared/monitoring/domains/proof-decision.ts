@@ -1,6 +1,5 @@
 /**
- * What a look-up of a domain's DNS record means for the domain, and for another organization's domain of
- * the same name.
+ * What a look-up of a domain's DNS record means for it, and for another organization's domain of its name.
  */
 import * as activity from "../../access/activity/activity.ts";
 import { type Actor, service } from "../../access/activity/actor.ts";
@@ -28,9 +27,9 @@ export type LookUp = {
 };
 
 /**
- * Verifies a domain whose record is there, unverifies one whose record has been missing for too long,
- * and notes the look-up; gives whether the domain is verified now. Refuses `domainNotFound` and
- * `domainTaken`. Throws `TransactionRefused` when something has changed since it was read.
+ * Verifies a domain whose record is there, and unverifies one whose record has been missing for too long.
+ * Records the look-up; gives whether the domain is verified now. Refuses `domainNotFound` and `domainTaken`.
+ * Throws `TransactionRefused` when something has changed since it was read.
  */
 export const decide = async (org: number, id: number, lookUp: LookUp): Promise<boolean> => {
   const domain = await domains.get(org, id);

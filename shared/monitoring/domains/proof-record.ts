@@ -32,9 +32,9 @@ export const isProof = (domain: Pick<Domain, "name" | "proofToken">, values: rea
 const maximumZones = 3;
 
 /**
- * The names under which the record is found when it was entered wrongly: with the zone added to the
- * whole name by the provider's form, in a parent's zone without the domain's own labels, without the
- * underscore, or at the domain itself.
+ * The names under which the record is found when it was entered wrongly: with the zone added by the
+ * provider's form, or in a parent's zone without the domain's own labels. It may also lack the underscore, or
+ * stand at the domain itself.
  */
 export const mistakenNames = ({ name }: Pick<Domain, "name">): string[] => {
   const labels = name.split(".");

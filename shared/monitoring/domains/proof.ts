@@ -71,10 +71,9 @@ const mistakenName = async (domain: domains.Domain): Promise<string | undefined>
 };
 
 /**
- * Looks a domain's record up now; `found` are the values of the TXT records at its name, and `foundAt`
- * is another name at which the record stands by mistake. Refuses `domainNotFound`; `dnsUnavailable`, and
- * then nothing changes; `domainTaken` when another organization has proved the name and its record is
- * still there.
+ * Looks a domain's record up now. `found`: the values of the TXT records at its name. `foundAt`: another name
+ * at which the record stands by mistake. Refuses `domainNotFound`; and `dnsUnavailable`, which changes
+ * nothing. Refuses `domainTaken` when another organization has proved the name and its record is still there.
  */
 export const check = async (
   org: number,

@@ -72,7 +72,7 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
   const knownDates = await breachDates.read(org);
   const { sums: should, newByDay, dates } = await recount(org);
   const found = await news.readSums(org, firstDay);
-  // Whatever changes what is recounted changes counts too.
+  // Whatever changes a recounted row changes counts too.
   const isStill = async () => (await counts.readSums(org)).get("writes") === is.get("writes");
   const excess = excessOf(is, should);
   const problems = compare(subject, {

@@ -85,7 +85,7 @@ const textOf = (value: unknown): string => {
 
 type Due = { key: Key; row: { dueAt?: string }; shard: string | undefined; reliesOn?: readonly string[] };
 
-/** What is to be done must be in its shard of the due index; what is over (no shard) must not be in it. */
+/** Open work must be in its shard of the due index; finished work (no shard) must not be in it. */
 export const compareDue = (subject: Subject, { shard, ...derived }: Due): Problem[] =>
   compare(
     subject,

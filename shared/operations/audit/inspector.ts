@@ -28,7 +28,7 @@ export type Problem = Subject & {
 /** A problem as it is reported. */
 export type Difference = Subject & { says: string; repaired: boolean; advice?: string };
 
-/** Reads rows afresh and gives what is wrong with them. */
+/** Reads rows afresh and gives their problems. */
 type Comparison = () => Promise<Problem[]>;
 
 /** How many readings in a row must show the same problem before it is reported. */
@@ -63,7 +63,7 @@ export class Inspector {
     this.#repairs = repair;
   }
 
-  /** Reports what is wrong and, if that is wanted, repairs it. Gives what is still wrong. */
+  /** Reports problems and, if that is wanted, repairs them. Gives the remaining ones. */
   async check(comparison: Comparison): Promise<Problem[]> {
     const repaired = new Map<string, Problem>();
     let { shown, changing } = await readings(comparison);

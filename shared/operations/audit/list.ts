@@ -1,7 +1,4 @@
-/**
- * Compares the directory of a list with its members, and the row that ids are handed out from with the
- * ids in use.
- */
+/** Compares a list's directory with its members, and the head row of ids with the ids in use. */
 import { chunk } from "../../aws/table/chunk.ts";
 import { asRead, type Item, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys, type ListKind } from "../../aws/table/keys.ts";
@@ -29,7 +26,7 @@ export type Context = { org: number; inspector: Inspector; progress: Progress };
 
 /**
  * Goes through a list, oldest block first. Compares the members of each block with its counters and by
- * `problemsOf`, then the head row with the ids in use.
+ * `problemsOf`. Then compares the head row with the ids in use.
  */
 export const auditList = async <M extends Member>(
   { org, inspector, progress }: Context,
@@ -124,9 +121,8 @@ type Head = { block: number; next: number; left: number; at: string; blocks?: nu
 type Used = { highestId: number; latest: string; blocks: number; found: number };
 
 /**
- * Ids are reserved before they are used, so the head row, read after the members, lies beyond all of
- * them. The rows do not tell which ids of its block are reserved, so that a repair hands out none of
- * them any more.
+ * Ids are reserved before they are used. So the head row, read after the members, lies beyond all of them.
+ * The rows do not say which ids of its block are reserved. So a repair hands out none of them.
  */
 const compareHead = async (org: number, kind: ListKind, used: Used): Promise<Problem[]> => {
   const subject = { kind: `${kind.toLowerCase()} ids`, id: org };

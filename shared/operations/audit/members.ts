@@ -11,7 +11,7 @@ import * as teams from "../../monitoring/teams/team.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
 
-/** Gives what is wrong with the members of a block. */
+/** Gives the problems of the members of a block. */
 type MembersComparison<M> = (members: readonly M[]) => Promise<Problem[]>;
 
 const byId = <M extends { id: number }>(rows: readonly (M | undefined)[]): Map<number, M> =>
@@ -136,7 +136,7 @@ const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
   };
 };
 
-/** The row that makes an address unique, and those of the words of an owner's name, must lead to the e-mail. */
+/** The row that makes an address unique, and those of an owner's name, must lead to the e-mail. */
 const compareRowsToFindBy = async (org: number, members: readonly Email[]): Promise<Problem[]> => {
   const expected = members.flatMap((row) => {
     const { domainId } = emails.groupOf(row);

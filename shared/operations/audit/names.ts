@@ -12,8 +12,8 @@ import type { Problem } from "./inspector.ts";
 type NameRow = Key & { id?: number; userId?: number; domainId?: number; organizationId?: number };
 
 /**
- * A thing that has a name: the key of the name's row, what that row must hold, and the row `of` the
- * thing, which says that it has the name.
+ * A thing with a name. It has the name row's key and content, and the row `of` the thing, which says the
+ * name.
  */
 type Claim = { id: number; key: Key; holds: Item; of: Key; says: Item };
 
@@ -93,10 +93,7 @@ const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
 
 const holderOf = ({ id, userId, domainId }: NameRow): number => id ?? userId ?? domainId ?? 0;
 
-/**
- * The row of a name must hold the id of the thing that has the name, and there must be none of a name
- * that nothing has.
- */
+/** The row of a name must hold the id of the thing with the name. A name of nothing must have no row. */
 const compareNames = (
   org: number,
   kind: string,

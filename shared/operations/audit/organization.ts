@@ -44,7 +44,7 @@ export const compareSeats = async (org: number): Promise<Problem[]> => {
   return compare({ kind: "seats", id: org }, { key, row, holds: { active } });
 };
 
-/** Removals of e-mails and channels, a scan that is to be started, and what is to be told, must be due. */
+/** Removals of e-mails and channels, a requested scan, and rows of the outbox must be due. */
 export const compareWork = async (org: number): Promise<Problem[]> => {
   type Row = Key & { dueAt?: string };
   const mustBeDue = (kind: string, due: DueKind, id: number, row: Row): Problem[] =>
