@@ -23,7 +23,7 @@ export const firstBatch = (
   candidates: readonly Candidate[],
   maximum: number,
 ): Candidate[] => {
-  const budget = new TransactionBudget([advance(org, row, lock, lock)]);
+  const budget = new TransactionBudget([advance(org, row, lock, progress(lock.cursor, lock.acknowledged))]);
   const rest = candidates.slice(0, maximum);
   const end = rest.findIndex((candidate) => !budget.take(writesOf(org, changesOf(row, [candidate]))));
   return end < 0 ? rest : rest.slice(0, end);
@@ -51,11 +51,11 @@ export const writeBatch = async (
   const isCounted = ({ from, to }: FindingChange): boolean =>
     row.follows === undefined || from.acknowledged !== to.acknowledged;
   const counted = changes.filter(isCounted).length;
-  const next = { ...lock, cursor: upTo, acknowledged: lock.acknowledged + counted };
+  const set = progress(upTo, lock.acknowledged + counted);
   const result = await table.attempt(
-    table.transact([advance(org, row, lock, next), ...writesOf(org, changes)]),
+    table.transact([advance(org, row, lock, set), ...writesOf(org, changes)]),
   );
-  if (result.written) return { outcome: "written", lock: next };
+  if (result.written) return { outcome: "written", lock: { ...lock, ...set } };
   const failed = result.failed.map(({ index }) => index);
   if (failed.includes(0)) return { outcome: "overtaken" };
   const removed = emailWrites(org, changes).filter((_, index) => failed.includes(index + 1));
@@ -65,13 +65,9 @@ export const writeBatch = async (
 const advance = (
   org: number,
   row: AcknowledgementRow,
-  from: AcknowledgementLock,
-  to: AcknowledgementLock,
-): Write => ({
-  update: lockKeyOf(org, purposeOf(row)),
-  set: progress(to.cursor, to.acknowledged),
-  if: isAsRead(from),
-});
+  lock: AcknowledgementLock,
+  set: ReturnType<typeof progress>,
+): Write => ({ update: lockKeyOf(org, purposeOf(row)), set, if: isAsRead(lock) });
 
 /** A finding that changes its group, and with it perhaps its acknowledgment. */
 type FindingChange = Candidate & {

@@ -9,17 +9,10 @@ import type { Message } from "../../contract/messages.ts";
 import { dropZeros } from "../../lists/zeros.ts";
 import { severityRisen, wake as wakeOutbox } from "../../outbox/outbox.ts";
 import { firstBatch, writeBatch } from "./batch.ts";
-import { readerOf } from "./candidates.ts";
+import { readerOf, type Window } from "./candidates.ts";
 import { end, toldNameOf } from "./end.ts";
 import { follow } from "./follow.ts";
-import {
-  type AcknowledgementLock,
-  type AcknowledgementRow,
-  isAsRead,
-  lockKeyOf,
-  progress,
-  purposeOf,
-} from "./record.ts";
+import { type AcknowledgementLock, type AcknowledgementRow, lockKeyOf, purposeOf } from "./record.ts";
 
 /** With less time left no further batch is begun, so that the one in hand can be finished. */
 const reserveSeconds = 15;
@@ -75,53 +68,51 @@ const noticeOf = (org: number, row: AcknowledgementRow, lock: AcknowledgementLoc
  */
 type Result = { outcome: "done" | "stopped" | "overtaken"; lock: AcknowledgementLock };
 
-/** Changes the findings behind the cursor, one batch after another. */
+/** Changes the findings behind the cursor, one batch after another, each in one transaction with the cursor. */
 const changeAll = async (
   org: number,
   row: AcknowledgementRow,
   found: AcknowledgementLock,
   hasTime: () => boolean,
 ): Promise<Result> => {
+  const read = await readerOf(org, row);
   let lock = found;
   /** Findings with ids up to this are done, also when the lock does not say so yet. */
   let { cursor } = lock;
+  let window: Window | undefined;
   /** E-mails that are being removed: their findings are left to the removal. */
   const removed = new Set<number>();
   let maximumBatch = Number.POSITIVE_INFINITY;
   let changes = 0;
-  const save = async (): Promise<boolean> => {
-    const set = progress(cursor, lock.acknowledged);
-    const key = lockKeyOf(org, purposeOf(row));
-    const { written } = await table.attempt(table.update(key, { set, if: isAsRead(lock) }));
-    if (written) lock = { ...lock, ...set };
-    return written;
-  };
-  const read = await readerOf(org, row);
-  for (let window = await read(cursor); window !== undefined; window = await read(cursor)) {
-    let left = window.candidates.filter(({ emailId }) => !removed.has(emailId));
-    do {
-      if (!hasTime()) return { outcome: (await save()) ? "stopped" : "overtaken", lock };
-      const batch = firstBatch(org, row, lock, left, maximumBatch);
-      left = left.slice(batch.length);
-      const upTo = left.length === 0 ? window.upTo : (batch.at(-1)?.id ?? window.upTo);
-      const result = batch.length === 0 ? undefined : await writeBatch(org, row, lock, batch, upTo);
-      if (result?.outcome === "overtaken") return { outcome: "overtaken", lock };
-      if (result?.outcome === "changed") {
+  while (hasTime()) {
+    window ??= await read(cursor);
+    if (window === undefined) return { outcome: "done", lock };
+    const left = window.candidates.filter(({ id, emailId }) => id > cursor && !removed.has(emailId));
+    const batch = firstBatch(org, row, lock, left, maximumBatch);
+    const isLast = batch.length === left.length;
+    const upTo = isLast ? window.upTo : (batch.at(-1)?.id ?? cursor);
+    if (batch.length > 0 || isSilent(lock)) {
+      const result = await writeBatch(org, row, lock, batch, upTo);
+      if (result.outcome === "overtaken") return { outcome: "overtaken", lock };
+      if (result.outcome === "changed") {
         if (++changes > maximumChanges)
           throw new Error("Findings kept changing while a request changed them");
         for (const emailId of result.removed) removed.add(emailId);
         maximumBatch = Math.max(1, Math.floor(batch.length / 2));
-        // The window is read again.
-        break;
+        window = undefined;
+        continue;
       }
-      cursor = upTo;
-      if (result === undefined) continue;
       lock = result.lock;
       changes = 0;
       maximumBatch = Number.POSITIVE_INFINITY;
-    } while (left.length > 0);
-    const isSilent = Date.now() - Date.parse(lock.dueAt) >= 1000 * renewalSeconds;
-    if (isSilent && !(await save())) return { outcome: "overtaken", lock };
+    }
+    cursor = upTo;
+    if (isLast) window = undefined;
   }
-  return { outcome: "done", lock };
+  const { outcome } = await writeBatch(org, row, lock, [], cursor);
+  return { outcome: outcome === "written" ? "stopped" : "overtaken", lock };
 };
+
+/** Whether the sweep would soon take the worker for dead, which finds nothing to change. */
+const isSilent = ({ dueAt }: AcknowledgementLock): boolean =>
+  Date.now() - Date.parse(dueAt) >= 1_000 * renewalSeconds;
