@@ -1,5 +1,5 @@
 /** Lost messages, workers whose time is up, and requests that cannot be finished. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
@@ -10,6 +10,7 @@ import {
   newLock,
 } from "../../../shared/findings/acknowledgements/record.ts";
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
+import * as single from "../../../shared/findings/finding.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import {
   invocation,
@@ -25,6 +26,7 @@ import {
   requestAll,
   runWorkers,
   seedFindings,
+  somebodyElse,
   sweepAt,
   writeOf,
 } from "./findings.ts";
@@ -115,6 +117,26 @@ test("a request does not fail when a worker has gone on since its lock was read"
   expect(acknowledged).toBeLessThan(matching);
   await runWorkers();
   await expectDone(org, id, { matching, acknowledged: matching });
+});
+
+test("a worker that finds nothing to change for seconds gives signs of life", async () => {
+  const { org, findingIds } = await seedFindings({ emailCount: 2, perEmail: 1, furtherBlocks: 3 });
+  const { id, matching } = await requestAll(org);
+  const message = await takeMessage("acknowledgements");
+  // What changes after the request stays as it is.
+  for (const each of findingIds)
+    await single.acknowledge(org, { id: each, resolution: "handled" }, somebodyElse);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 4_000 });
+  let saved: AcknowledgementLock | undefined;
+  const ending = onTableRequest('"#status":"status"', "before", async () => {
+    saved = await table.get<AcknowledgementLock>(keys.acknowledgementLock(org));
+  });
+  await work(message, invocation());
+  vi.useRealTimers();
+  expect(ending.happened).toBe(true);
+  expect(saved?.cursor).toBeGreaterThan(0);
+  expect(Date.parse(saved?.dueAt ?? "")).toBeGreaterThan(Date.now());
+  await expectDone(org, id, { matching, acknowledged: 0 });
 });
 
 test("a worker that another one has overtaken leaves the request to it", async () => {
