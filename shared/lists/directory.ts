@@ -2,7 +2,7 @@
  * The directory of a counted list: a row for each block that counts its members by group key. All rows are in one
  * partition, and one query reads them.
  */
-import { keys, type ListKind, padded } from "../aws/table/keys.ts";
+import { keys, type ListKind } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { isReserved } from "./group-key.ts";
 
@@ -24,8 +24,7 @@ export type Directory = readonly Block[];
 
 export const read = async (org: number, kind: ListKind): Promise<Directory> => {
   const { pk } = keys.directory(org, kind, 0);
-  // Rows that an earlier release has written sort before those of blocks.
-  return (await table.queryWire({ pk, descending: true, from: padded(0) })).map(blockIn);
+  return (await table.queryWire({ pk, descending: true })).map(blockIn);
 };
 
 /** The first of the rows from `block` on, ascending. */

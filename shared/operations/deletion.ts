@@ -111,8 +111,6 @@ const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): 
     });
     await table.remove(keys.directory(org, kind, block));
   }
-  // Rows that an earlier release has written.
-  await deletePartition(keys.directory(org, kind, 0));
   return true;
 };
 

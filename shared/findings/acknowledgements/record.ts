@@ -86,8 +86,6 @@ export const progress = (cursor: number, acknowledged: number) => ({
   cursor,
   acknowledged,
   ...alive(),
-  // Release 1.0 counts its wakes here, and may come back.
-  fruitlessWakes: 0,
 });
 
 /** Sends the message that wakes a worker for a request. If SQS does not take it, the next sweep sends it. */
