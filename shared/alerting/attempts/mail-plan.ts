@@ -28,7 +28,7 @@ const spreadSeconds = 300;
 /**
  * Messages about single addresses take at most this share of an hour and a day. Summaries, scan errors and
  * notices may use all of it, and go first in an hour. A message to more recipients than the share is the
- * first of its hour, or waits (budget.ts).
+ * first of its hour, or waits (mail-budget.ts).
  */
 const shareOfSingles = 0.9;
 
