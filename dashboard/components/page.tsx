@@ -1,5 +1,5 @@
 import type { ComponentChildren, RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { moves } from "../router.ts";
 
 type PageProps = {
@@ -15,7 +15,8 @@ export function Page({ title, about, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Breach Monitor`;
   }, [title]);
-  useEffect(() => {
+  // This runs before the first paint. Afterwards people may have put the focus elsewhere.
+  useLayoutEffect(() => {
     // The key that searches leads to another page and to its search at once: the search keeps the focus.
     const isTyping = document.activeElement instanceof HTMLInputElement;
     if (moves.peek() > 0 && !isTyping) heading.current?.focus({ preventScroll: true });
