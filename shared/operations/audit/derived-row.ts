@@ -33,12 +33,13 @@ export const compare = (
   { key, row, holds, reliesOn = [], given = [], says, isStill }: Derived,
 ): Problem[] => {
   const should: Item = holds === "no row" ? Object.fromEntries(attributesOf(row)) : holds;
-  const differing = Object.keys(should).filter(
-    (name) => holds === "no row" || !isSame(valueAt(row, name), should[name]),
-  );
+  // DynamoDB gives attributes in any order. Two readings of one problem must say the same.
+  const differing = Object.keys(should)
+    .filter((name) => holds === "no row" || !isSame(valueAt(row, name), should[name]))
+    .sort();
   if (differing.length === 0) return [];
   // A row that is not there gets its zeros too.
-  const wrong = (row === undefined ? Object.keys(should) : differing).slice(0, maximumPerRepair);
+  const wrong = (row === undefined ? Object.keys(should).sort() : differing).slice(0, maximumPerRepair);
   const before = Object.fromEntries([...wrong, ...reliesOn].map((name) => [name, valueAt(row, name)]));
   const texts = wrong.map((name) => `${name} is ${textOf(before[name])}, should be ${textOf(should[name])}`);
   const unchanged = allOf(row && exists, asRead(before));
