@@ -3,7 +3,7 @@ import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import { upstreamBreach as upstreamForm } from "../../shared/hibp/breach.ts";
 import { stateKey } from "../../shared/hibp/breach-details.ts";
-import { digestOf, entryOf } from "../../shared/hibp/catalog.ts";
+import { digestOf, entryOf, namedBy } from "../../shared/hibp/catalog.ts";
 import { levelOf } from "../../shared/hibp/severity.ts";
 import { type Row, smallScans } from "./shape.ts";
 
@@ -44,10 +44,10 @@ export const catalogRows = function* (): Generator<Row> {
   const listed = new Map<string, ReturnType<typeof entryOf>>();
   for (let id = 1; id <= breachCount; id++) {
     const entry = entryOf(upstreamForm.parse(upstreamBreach(id)));
-    const { name, title, domain, severity } = entry.details;
+    const { name } = entry.details;
     listed.set(name, entry);
     yield { ...keys.breach(id), ...entry.details, id };
-    yield { ...keys.breachName(name), id, hash: entry.hash, title, domain, level: levelOf(severity) };
+    yield { ...keys.breachName(name), id, hash: entry.hash, ...namedBy(entry.details) };
   }
   const recorded = { token: "seeded", at: "2000-01-01T00:00:00.000Z" };
   yield { ...stateKey(), digest: digestOf(listed), token: recorded.token, recorded };

@@ -142,6 +142,8 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
       acknowledged,
       domainId: domainIndexOf(address) + 1,
       severity: levels[breach] as number,
+      isHistory: scan === 1,
+      told: false,
     };
     count(reserved.id, { breachId: breach, firstDetectedAt: finding.firstDetectedAt, to: group });
     yield list.memberRow(findings.put(org, reserved, group, finding));
@@ -153,9 +155,12 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
     const at = finding.firstDetectedAt;
     const key = keys.news(org, at.slice(0, 10), counts.placeOf(blockOf(reserved.id)));
     const ofDay: Row = fresh.get(key.sk) ?? { ...key, ...news.expiryOf(at.slice(0, 10)) };
-    ofDay[breach] = Number(ofDay[breach] ?? 0) + 1;
-    ofDay.people = Number(ofDay.people ?? 0) + 1;
-    fresh.set(key.sk, ofDay);
+    const change = { breachId: breach, firstDetectedAt: at, to: group };
+    const people = group.isHistory ? [] : [at];
+    for (const added of news.differencesOf({ findings: [change], people }).values()) {
+      for (const [name, by] of Object.entries(added)) ofDay[name] = Number(ofDay[name] ?? 0) + by;
+      fresh.set(key.sk, ofDay);
+    }
     const { [breach]: known } = dates;
     const time = Date.parse(at);
     dates[breach] = {

@@ -12,7 +12,6 @@ import { dayName, exactTime } from "../text/dates.ts";
 import { isPlotted } from "../text/months.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
 import { BreachName } from "./findings/columns.tsx";
-import { anyState } from "./findings/filters.ts";
 import { MonthPlot } from "./overview/month-plot.tsx";
 import { NextStep } from "./overview/next-step.tsx";
 
@@ -67,12 +66,12 @@ function Upstream({ upstream, notices }: Overview) {
 }
 
 function Summary({ overview }: { overview: Overview }) {
-  const { news, findings, lastScan } = overview;
+  const { findings, lastScan } = overview;
   return (
     <>
       <NextStep overview={overview} />
       <div class="columns">
-        <News {...news} />
+        <Inbox {...overview} />
         <Figures overview={overview} />
         <div>
           {findings.open + findings.acknowledged === 0 ? (
@@ -89,33 +88,68 @@ function Summary({ overview }: { overview: Overview }) {
   );
 }
 
-/** What is new, and in which breaches most of it is. Nothing new is no good news: that is for the last scan to say. */
-function News({ findings, people, breaches }: Overview["news"]) {
-  if (findings === 0) return null;
-  const unlisted = breaches.reduce((rest, breach) => rest - breach.findings, findings);
+/** New findings that are open, by breach, and then what first checks brought. */
+function Inbox({ news, history, lastScan }: Overview) {
+  if (news.findings + history.findings === 0) return null;
   return (
     <section>
-      <h2>
-        {count(findings, "new finding")} in 7 days, {count(people, "person", "people")}
-      </h2>
+      {news.open === 0 ? (
+        <NothingNew news={news} isScanning={lastScan !== null && isRunning(lastScan)} />
+      ) : (
+        <NewBreaches {...news} />
+      )}
+      {history.findings > 0 && (
+        <p class="muted">
+          <a href={addressOf("/breaches")}>History</a>: {count(history.findings, "finding")} in{" "}
+          {count(history.breaches, "breach", "breaches")} from before the first check of each address,{" "}
+          {history.open === 0 ? "all handled" : `${number(history.open)} open`}.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function NewBreaches({ open, people, breaches }: Overview["news"]) {
+  const unlisted = breaches.reduce((rest, breach) => rest - breach.open, open);
+  return (
+    <>
+      <h2>{count(open, "new finding")} to handle</h2>
       <ul class="ranking">
-        {breaches.map(({ severity, findings, ...breach }) => (
+        {breaches.map(({ severity, findings, open, told, ...breach }) => (
           <li key={breach.breachId}>
             <SeverityMark severity={severity} />
             <BreachName breach={breach} href={addressOf(`/breaches/${breach.breachId}`)} />
-            <span>{number(findings)} new</span>
+            <span>
+              {count(findings, "person", "people")}
+              {open < findings && `, ${number(open)} open`}
+              {told > 0 && `, ${number(told)} told`}
+            </span>
           </li>
         ))}
         <li>
           <span class="tailed">
-            <a href={addressOf("/findings", { acknowledged: anyState, order: "newest" })}>
-              All findings, newest first
-            </a>
+            <a href={addressOf("/findings", { order: "newest" })}>All open findings, newest first</a>
           </span>
           <span>{unlisted > 0 && `${number(unlisted)} new in other breaches`}</span>
         </li>
       </ul>
-    </section>
+      {people > 0 && (
+        <p class="muted">In 7 days {count(people, "person was", "people were")} found in a breach.</p>
+      )}
+    </>
+  );
+}
+
+function NothingNew({ news, isScanning }: { news: Overview["news"]; isScanning: boolean }) {
+  return (
+    <>
+      <h2>{isScanning ? "Nothing new so far" : "Nothing new to handle"}</h2>
+      <p>
+        {news.findings === 0
+          ? "In the last 7 days no address turned up in a breach that was not known at its first check."
+          : `You have handled all ${count(news.findings, "new finding")} of the last 7 days.`}
+      </p>
+    </>
   );
 }
 

@@ -34,25 +34,40 @@ const overview = z.object({
     .object({
       since: timestamp,
       findings: count,
+      open: count,
       people: count.check(
         z.meta({
           description: "E-mails with one of these findings; one that was found twice may count twice",
         }),
       ),
-      breaches: z.array(z.object({ ...named, severity, findings: count })).check(
-        z.meta({
-          description:
-            "The worst 3 of their breaches: by severity, then by how many of these findings they have",
-        }),
-      ),
+      breaches: z
+        .array(
+          z.object({
+            ...named,
+            severity,
+            findings: count,
+            open: count,
+            told: count.check(z.meta({ description: "With a message to their owner" })),
+          }),
+        )
+        .check(
+          z.meta({
+            description:
+              "At most 5 of their breaches, those in which one of these findings is open: the worst first, " +
+              "of equal severity the newest breach",
+          }),
+        ),
     })
     .check(
       z.meta({
         description:
           "Findings that were first detected since the beginning of the day 7 days ago (UTC), " +
-          "whether acknowledged or not",
+          "acknowledged or not, without history",
       }),
     ),
+  history: z
+    .object({ findings: count, open: count, breaches: count })
+    .check(z.meta({ description: "Findings that the first check of their e-mail brought" })),
   emails: z.object({
     active: count,
     disabled: count,

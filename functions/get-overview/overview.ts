@@ -18,7 +18,7 @@ import type { Overview } from "./endpoint.ts";
 
 const monthsShown = 12;
 const breachesShown = 5;
-const newBreachesShown = 3;
+const newBreachesShown = 5;
 
 /** Three trips to the table. */
 export const read = async (org: number, now: Date): Promise<Overview> => {
@@ -38,6 +38,7 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
     findings: findings.shown,
     bySeverity: bySeverity(findings.counted),
     news: findings.news,
+    history: counts.historyOf(findings.counted),
     emails: {
       active: emails.sum(emailDirectory, ({ isActive }) => isActive),
       disabled: emails.sum(emailDirectory, ({ isActive }) => !isActive),
@@ -76,16 +77,25 @@ const findingsOf = async (
     [...counted.byBreach].map(([breachId, { open }]) => [breachId, open]),
     breachesShown,
   );
-  const newest = mostOf([...newsOfWeek.byBreach], newBreachesShown, (breachId) => levelIn(counted, breachId));
+  const open = [...newsOfWeek.byBreach].filter(([, ofBreach]) => ofBreach.open > 0);
   const details = await breachDetails.details(
-    [...top, ...newest].map(([breachId]) => breachId),
+    [...top, ...open].map(([breachId]) => breachId),
     catalogVersion,
   );
   const named = (breachId: number) => {
     const { title = `Breach ${breachId}`, breachDate = unknownDate } = details.get(breachId) ?? {};
     return { breachId, title, breachDate };
   };
-  const { since, findings, people } = newsOfWeek;
+  const { since, findings, open: openCount, people } = newsOfWeek;
+  const newest = open
+    .map(([breachId, ofBreach]) => ({ ...named(breachId), ...ofBreach, level: levelIn(counted, breachId) }))
+    .sort(
+      (one, other) =>
+        other.level - one.level ||
+        other.breachDate.localeCompare(one.breachDate) ||
+        other.breachId - one.breachId,
+    )
+    .slice(0, newBreachesShown);
   return {
     counted,
     shown: {
@@ -99,28 +109,18 @@ const findingsOf = async (
     news: {
       since,
       findings,
+      open: openCount,
       people,
-      breaches: newest.map(([breachId, count]) => ({
-        ...named(breachId),
-        severity: severityAt(levelIn(counted, breachId)),
-        findings: count,
-      })),
+      breaches: newest.map(({ level, ...ofBreach }) => ({ ...ofBreach, severity: severityAt(level) })),
     },
   };
 };
 
-/** The breaches with the highest counts above 0; where levels are given, those of the highest level first. */
-const mostOf = (
-  counted: [number, number][],
-  most: number,
-  levelFor: (breachId: number) => number = () => 0,
-): [number, number][] =>
+/** The breaches with the highest counts above 0. */
+const mostOf = (counted: [number, number][], most: number): [number, number][] =>
   counted
     .filter(([, count]) => count > 0)
-    .sort(
-      ([oneId, one], [otherId, other]) =>
-        levelFor(otherId) - levelFor(oneId) || other - one || oneId - otherId,
-    )
+    .sort(([oneId, one], [otherId, other]) => other - one || oneId - otherId)
     .slice(0, most);
 
 const bySeverity = ({ byLevel }: counts.Counts): Overview["bySeverity"] => {

@@ -1,6 +1,6 @@
 /**
  * Counts of an organization that no list keeps: findings by month and state, and by breach, state and
- * severity; breached e-mails; and deliveries that were given up, by channel. A transaction that changes one
+ * severity; those that are not history by breach and state; breached e-mails; and deliveries that were given up, by channel. A transaction that changes one
  * of these adds the difference to one of a few rows. The sum of all rows is the count. So counts are exact,
  * and simultaneous transactions rarely meet in a row. Reading costs the same with any number of findings.
  */
@@ -21,14 +21,14 @@ export type CountedChange = {
   to?: CountedState | undefined;
 };
 
-/** `severity`: a level (hibp/severity.ts). */
-type CountedState = { acknowledged: boolean; severity: number };
+/** `severity`: a level (hibp/severity.ts). The others: as of a finding's group (findings/record.ts). */
+type CountedState = { acknowledged: boolean; severity: number; isHistory: boolean; told: boolean };
 
 export type Changes = {
   findings?: readonly CountedChange[];
   /** By how much the number of active e-mails with a finding changes. */
   breachedEmails?: number;
-  /** For each e-mail with new findings, when they were detected. */
+  /** For each e-mail with new findings that are not history, when they were detected. */
   people?: readonly string[];
   /** By how much the number of deliveries that were given up changes. */
   notDelivered?: { channelId: number; by: number; deliveryId: number };
@@ -42,6 +42,8 @@ export type Counts = {
   byBreach: Map<number, StateCount>;
   /** The same by severity: of each breach one, unless its findings are about to follow a change of it. */
   byLevel: Map<number, Map<number, StateCount>>;
+  /** By breach id: those that are not history, without breaches that have none. */
+  sinceFirstCheck: Map<number, StateCount>;
   /** Active e-mails with a finding. */
   breachedEmails: number;
   /** Deliveries that were given up, by channel id. */
@@ -66,12 +68,15 @@ const rowOfBreach = (breachId: number): string => `BREACH#${padded(Math.floor(br
 
 /**
  * Attribute names: `2026-11-0` and `2026-11-1` are the open and acknowledged findings of a month. `12-0-3`
- * and `12-1-3` are those of breach 12 with the severity 3.
+ * and `12-1-3` are those of breach 12 with the severity 3. `since-12-0` and `since-12-1` are those of breach
+ * 12 that are not history, which most are: so few breaches have these.
  */
 const monthAttribute = (firstDetectedAt: string, { acknowledged }: CountedState): string =>
   `${firstDetectedAt.slice(0, 7)}-${acknowledged ? 1 : 0}`;
 const breachAttribute = (breachId: number, { acknowledged, severity }: CountedState): string =>
   `${breachId}-${acknowledged ? 1 : 0}-${severity}`;
+const sinceFirstCheckAttribute = (breachId: number, { acknowledged }: CountedState): string =>
+  `since-${breachId}-${acknowledged ? 1 : 0}`;
 const breachedAttribute = "breached";
 const notDeliveredPrefix = "notDelivered-";
 
@@ -93,6 +98,7 @@ export const differencesOf = (changes: Changes): Map<string, number> => {
       if (state === undefined) continue;
       add(monthAttribute(firstDetectedAt, state), by);
       add(breachAttribute(breachId, state), by);
+      if (!state.isHistory) add(sinceFirstCheckAttribute(breachId, state), by);
     }
   }
   return new Map([...differences].filter(([, by]) => by !== 0));
@@ -113,8 +119,10 @@ export const writes = (org: number, changes: Changes): Write[] => {
  * The same for one finding that is acknowledged by itself, in a row of few breaches: the other rows count all
  * breaches, and a write costs by the size of its row.
  */
-export const writesOfOne = (org: number, change: CountedChange): Write[] =>
-  additions(org, rowOfBreach(change.breachId), { findings: [change] });
+export const writesOfOne = (org: number, change: CountedChange): Write[] => [
+  ...additions(org, rowOfBreach(change.breachId), { findings: [change] }),
+  ...news.writes(org, placeOf(blockOf(change.id)), { findings: [change] }),
+];
 
 const additions = (org: number, row: string, changes: Changes): Write[] => {
   const differences = differencesOf(changes);
@@ -149,6 +157,7 @@ const countsOf = (sums: ReadonlyMap<string, number>): Counts => {
     byMonth: new Map(),
     byBreach: new Map(),
     byLevel: new Map(),
+    sinceFirstCheck: new Map(),
     breachedEmails: sums.get(breachedAttribute) ?? 0,
     notDelivered: new Map(),
   };
@@ -160,6 +169,7 @@ const countsOf = (sums: ReadonlyMap<string, number>): Counts => {
   for (const [name, count] of sums) {
     const [, month, monthState] = /^(\d{4}-\d\d)-([01])$/.exec(name) ?? [];
     const [, breach, breachState, level] = /^(\d+)-([01])-(\d)$/.exec(name) ?? [];
+    const [, newBreach, newState] = /^since-(\d+)-([01])$/.exec(name) ?? [];
     if (month !== undefined) addState(counts.byMonth, month, monthState, count);
     else if (count === 0) continue;
     else if (breach !== undefined) {
@@ -167,10 +177,24 @@ const countsOf = (sums: ReadonlyMap<string, number>): Counts => {
       counts.byLevel.set(Number(breach), ofBreach);
       addState(ofBreach, Number(level), breachState, count);
       addState(counts.byBreach, Number(breach), breachState, count);
-    } else if (name.startsWith(notDeliveredPrefix))
+    } else if (newBreach !== undefined) addState(counts.sinceFirstCheck, Number(newBreach), newState, count);
+    else if (name.startsWith(notDeliveredPrefix))
       counts.notDelivered.set(Number(name.slice(notDeliveredPrefix.length)), count);
   }
   return counts;
+};
+
+/** Of the findings that the first checks of e-mails brought, how many there are, how many are open, and of how many breaches. */
+export const historyOf = ({ byBreach, sinceFirstCheck }: Counts) => {
+  const history = { findings: 0, open: 0, breaches: 0 };
+  for (const [breachId, { open, acknowledged }] of byBreach) {
+    const since = sinceFirstCheck.get(breachId) ?? { open: 0, acknowledged: 0 };
+    const count = open + acknowledged - since.open - since.acknowledged;
+    history.findings += count;
+    history.open += open - since.open;
+    history.breaches += count > 0 ? 1 : 0;
+  }
+  return history;
 };
 
 /** The sum over all months, which is the number of findings by state. */

@@ -1,7 +1,7 @@
 /**
- * What was detected in the last days: findings by breach, and people, by the UTC day of detection. As of
- * counts, transactions add differences to rows whose sum counts. A row of a day expires when nobody asks for
- * the day any more.
+ * What was detected in the last days and is not history: findings by breach, and people, by the UTC day of
+ * detection. As of counts, transactions add differences to rows whose sum counts. A row of a day expires when
+ * nobody asks for the day any more.
  */
 import type { Write } from "../aws/table/condition.ts";
 import { keys, timeToLive } from "../aws/table/keys.ts";
@@ -17,20 +17,35 @@ const writtenDays = days + 1;
 type FindingChange = {
   breachId: number;
   firstDetectedAt: string;
-  from?: object | undefined;
-  to?: object | undefined;
+  from?: State | undefined;
+  to?: State | undefined;
 };
+
+/** As of a finding's group (findings/record.ts). */
+type State = { acknowledged: boolean; isHistory: boolean; told: boolean };
 
 /** `people`: for each e-mail with new findings, when they were detected (ISO 8601). */
 type Changes = { findings?: readonly FindingChange[]; people?: readonly string[] };
 
 const peopleAttribute = "people";
 
+/** Of one breach: the findings, those that are open, and those with a message to their owner. */
+export type NewFindings = { findings: number; open: number; told: number };
+
+const namesOf = (breachId: number) => ({
+  findings: String(breachId),
+  open: `${breachId}-open`,
+  told: `${breachId}-told`,
+});
+
 /** `YYYY-MM-DD` in UTC, so many days before a time. */
 const dayBefore = (now: number, before: number): string =>
   new Date(now - before * dayMilliseconds).toISOString().slice(0, 10);
 
-/** The differences that changes make, by day and attribute. An attribute is a breach's id, or `people`. */
+/**
+ * The differences that changes make, by day and attribute: `12` are the findings of breach 12, `12-open` those
+ * that are open, `12-told` those with a message to their owner.
+ */
 export const differencesOf = ({
   findings = [],
   people = [],
@@ -42,8 +57,16 @@ export const differencesOf = ({
     ofDay[name] = (ofDay[name] ?? 0) + by;
   };
   for (const { breachId, firstDetectedAt, from, to } of findings) {
-    const by = Number(to !== undefined) - Number(from !== undefined);
-    if (by !== 0) add(firstDetectedAt, String(breachId), by);
+    const names = namesOf(breachId);
+    for (const [state, by] of [
+      [from, -1],
+      [to, 1],
+    ] as const) {
+      if (state === undefined || state.isHistory) continue;
+      add(firstDetectedAt, names.findings, by);
+      if (!state.acknowledged) add(firstDetectedAt, names.open, by);
+      if (state.told) add(firstDetectedAt, names.told, by);
+    }
   }
   for (const at of people) add(at, peopleAttribute, 1);
   for (const [day, ofDay] of byDay) {
@@ -91,23 +114,34 @@ export const readSums = async (org: number, from: string): Promise<Map<string, R
 };
 
 /** `people`: e-mails with a finding among these; one that was found in two transactions may count twice. */
-export type News = { since: string; findings: number; people: number; byBreach: Map<number, number> };
+export type News = NewFindings & { since: string; people: number; byBreach: Map<number, NewFindings> };
 
 /**
- * What was detected since the beginning of the day a week ago (UTC) and is still there. People are counted
+ * What was detected since the beginning of the day a week ago (UTC), is not history, and is still there. People are counted
  * when a scan detects their findings, and never taken off. So the page shows at most as many people as
  * findings.
  */
 export const read = async (org: number, now: Date): Promise<News> => {
   const since = firstDay(now);
-  const news: News = { since: `${since}T00:00:00.000Z`, findings: 0, people: 0, byBreach: new Map() };
+  const news: News = {
+    since: `${since}T00:00:00.000Z`,
+    findings: 0,
+    open: 0,
+    told: 0,
+    people: 0,
+    byBreach: new Map(),
+  };
   for (const ofDay of (await readSums(org, since)).values()) {
     for (const [name, count] of Object.entries(ofDay)) {
-      if (name === peopleAttribute) news.people += count;
-      else {
-        news.findings += count;
-        news.byBreach.set(Number(name), (news.byBreach.get(Number(name)) ?? 0) + count);
+      if (name === peopleAttribute) {
+        news.people += count;
+        continue;
       }
+      const [breach, kind = "findings"] = name.split("-") as [string, ("open" | "told")?];
+      const ofBreach = news.byBreach.get(Number(breach)) ?? { findings: 0, open: 0, told: 0 };
+      news.byBreach.set(Number(breach), ofBreach);
+      ofBreach[kind] += count;
+      news[kind] += count;
     }
   }
   return { ...news, people: Math.min(news.people, news.findings) };

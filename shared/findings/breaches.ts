@@ -29,15 +29,26 @@ const byLevel: Order = (one, other) => other.level - one.level;
 const byOpen: Order = (one, other) => other.open - one.open;
 const byNewest: Order = (one, other) => other.dates.last - one.dates.last || other.breachId - one.breachId;
 
-const orders: Record<FoundBreachOrder, Order> = {
-  severity: (one, other) => byLevel(one, other) || byOpen(one, other) || byNewest(one, other),
-  open: (one, other) => byOpen(one, other) || byLevel(one, other) || byNewest(one, other),
-  newest: byNewest,
+/** The newest breach first, whenever it was found here. */
+const byBreachDate =
+  (breachDates: ReadonlyMap<number, string>): Order =>
+  (one, other) =>
+    (breachDates.get(other.breachId) ?? "").localeCompare(breachDates.get(one.breachId) ?? "");
+
+const orderOf = async (order: FoundBreachOrder, catalogVersion: string | undefined): Promise<Order> => {
+  if (order === "newest") return byNewest;
+  if (order === "open")
+    return (one, other) => byOpen(one, other) || byLevel(one, other) || byNewest(one, other);
+  const names = await breachDetails.names(catalogVersion);
+  const byDate = byBreachDate(new Map([...names.values()].map(({ id, breachDate }) => [id, breachDate])));
+  return (one, other) =>
+    byLevel(one, other) || byDate(one, other) || byOpen(one, other) || byNewest(one, other);
 };
 
 /**
- * Takes two trips to the table, and one more with `q`, whatever the number of findings. Reads are eventually
- * consistent: what was found or acknowledged a moment ago can be missing.
+ * Takes two trips to the table, whatever the number of findings. With `q` or in the order of severity, an
+ * instance that has not cached the catalog's names takes one more. Reads are eventually consistent: what was
+ * found or acknowledged a moment ago can be missing.
  */
 export const list = async (
   org: number,
@@ -54,7 +65,7 @@ export const list = async (
     .filter(({ open }) => state === undefined || (state === "open") === open > 0)
     .filter(({ level }) => wanted?.includes(level) ?? true);
   const named = q === undefined ? listed : await withPart(listed, q, catalogVersion);
-  const onPage = named.sort(orders[order]).slice(offset, offset + limit);
+  const onPage = named.sort(await orderOf(order, catalogVersion)).slice(offset, offset + limit);
   const details = await breachDetails.details(
     onPage.map(({ breachId }) => breachId),
     catalogVersion,

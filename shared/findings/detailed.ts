@@ -75,11 +75,13 @@ const withOwners = async (
   return shown.map(({ finding, row, breach }) => {
     const owner = ownersById.get(finding.emailId);
     const teamId = owner && emails.groupOf(owner).teamId;
-    const { severity } = findings.groupOf(row);
+    const { severity, isHistory } = findings.groupOf(row);
     const full = {
       ...finding,
       breach: detailed(breach),
       severity: severityAt(severity),
+      isHistory,
+      ownerToldAt: row.ownerToldAt ?? null,
       ownerName: owner?.ownerName ?? null,
       ...(row.stealerLogDomains && { stealerLogDomains: row.stealerLogDomains }),
       team: (teamId != null && teamsById.get(teamId)) || null,

@@ -84,6 +84,16 @@ export const detailedFinding = z
     severity: severity.check(
       z.meta({ description: "That of the breach; when it changes, its findings follow within minutes" }),
     ),
+    isHistory: z.boolean().check(
+      z.meta({
+        description:
+          "The first check of the e-mail found it: Have I Been Pwned knew it before anybody here asked",
+        examples: [false],
+      }),
+    ),
+    ownerToldAt: z
+      .nullable(timestamp)
+      .check(z.meta({ description: "When the latest message to its owner was made; null without any" })),
     ownerName: z.nullable(z.string()).check(z.meta({ examples: ["Ada Lovelace"] })),
     team: z.nullable(z.object({ id: idField, name: textSuchAs("Finance") })),
     stealerLogDomains: z.optional(z.array(z.string()).check(z.maxLength(50))).check(
@@ -135,6 +145,11 @@ export const findingFilters = {
     .optional(idParameter("domainId"))
     .check(z.meta({ description: "Only findings of e-mails of this domain" })),
   emailId: z.optional(idParameter("emailId")).check(z.meta({ description: "Only findings of this e-mail" })),
+  told: z
+    .optional(booleanParameter("told"))
+    .check(
+      z.meta({ description: "Only findings with (`true`) or without (`false`) a message to their owner" }),
+    ),
   order: z._default(order, "newest").check(
     z.meta({
       description: "`severity`: critical first, newest first within a severity",

@@ -25,6 +25,7 @@ export const shownAttributes = [
   "lastSeenAt",
   "acknowledgment",
   "stealerLogDomains",
+  "ownerToldAt",
 ] as const;
 export type Shown = Pick<FindingRecord, "id" | "group" | (typeof shownAttributes)[number]>;
 
@@ -41,8 +42,8 @@ const bySeverity = severities.map(
 );
 
 export const page = async (org: number, query: FindingQuery): Promise<Page> => {
-  const { limit, offset, acknowledged, breachId, domainId, emailId, scanId, severity, order } = query;
-  const isFiltered = [acknowledged, domainId, scanId, severity].some((value) => value !== undefined);
+  const { limit, offset, acknowledged, breachId, domainId, emailId, scanId, severity, told, order } = query;
+  const isFiltered = [acknowledged, domainId, scanId, severity, told].some((value) => value !== undefined);
   const matches = (group: FindingGroup): boolean => isOf(query, group);
   if (emailId === undefined && breachId === undefined) {
     const { items, total, directory } = await findings.page(org, {
@@ -83,7 +84,7 @@ const ofBreach = async (
   query: FindingQuery,
   matches: (group: FindingGroup) => boolean,
 ): Promise<Found> => {
-  const isCounted = query.domainId === undefined && query.scanId === undefined;
+  const isCounted = [query.domainId, query.scanId, query.told].every((value) => value === undefined);
   const counting = isCounted ? countOf(org, breachId, query) : undefined;
   const [{ ids, matchCount }, total] = await Promise.all([
     readIndex(org, breachId, query, matches, counting),

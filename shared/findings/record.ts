@@ -24,6 +24,8 @@ export type FindingRow = {
   stealerLogDomains?: string[];
   /** Id of the latest delivery that tells its owner of it, which says whether and when it was sent. */
   ownerDelivery?: number;
+  /** When that delivery was made (ISO 8601). */
+  ownerToldAt?: string;
   /** When it last followed a change of its breach's severity (ISO 8601); none if it never did. */
   severitySince?: string;
   acknowledgment?: {
@@ -36,13 +38,16 @@ export type FindingRow = {
 
 /**
  * `scanId`: the scan that first detected the finding; `domainId`: of its e-mail; `severity`: of its breach,
- * as a level (severity.ts).
+ * as a level (severity.ts). `isHistory`: the first check of its e-mail found it, so HIBP knew it before
+ * anybody here asked. `told`: a message to its owner was made.
  */
 export type FindingGroup = {
   scanId: number | null;
   acknowledged: boolean;
   domainId: number;
   severity: number;
+  isHistory: boolean;
+  told: boolean;
 };
 
 /** What can be asked of a group. Fields combine with AND. */
@@ -52,13 +57,15 @@ export type GroupFilter = {
   scanId?: number | undefined;
   /** One of these. */
   severity?: readonly Severity[] | undefined;
+  told?: boolean | undefined;
 };
 
 /** Whether a group matches a filter. */
 export const isOf = (
-  { acknowledged, domainId, scanId, severity }: GroupFilter,
+  { acknowledged, domainId, scanId, severity, told }: GroupFilter,
   group: FindingGroup,
 ): boolean =>
+  (told === undefined || group.told === told) &&
   (acknowledged === undefined || group.acknowledged === acknowledged) &&
   (domainId === undefined || group.domainId === domainId) &&
   (scanId === undefined || group.scanId === scanId) &&
@@ -70,6 +77,8 @@ export const findings = countedList<FindingGroup, FindingRow>("FINDING", {
   acknowledged: "boolean",
   domainId: "integer",
   severity: "integer",
+  isHistory: "boolean",
+  told: "boolean",
 });
 
 export type FindingRecord = NonNullable<Awaited<ReturnType<typeof findings.get>>>;

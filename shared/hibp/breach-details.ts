@@ -90,7 +90,14 @@ export const details = async (
  * The row of a name. `level`: of its severity; `hash`, of everything that HIBP lists about the breach, is
  * missing until a sync has announced it.
  */
-export type NameRow = { id: number; title: string; domain: string; level: number; hash?: string };
+export type NameRow = {
+  id: number;
+  title: string;
+  domain: string;
+  level: number;
+  breachDate: string;
+  hash?: string;
+};
 
 /** By name. 25 read units for a thousand breaches, half of them where it need not be `consistent`. */
 export const readNames = async (options: { consistent?: boolean } = {}): Promise<Map<string, NameRow>> => {

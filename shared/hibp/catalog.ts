@@ -169,12 +169,9 @@ const mint = async (list: readonly BreachDetails[]): Promise<Map<string, number>
     const breaches = batch.map((details, index) => ({ ...details, id: ids[index] as number }));
     const writes = breaches
       .filter((_, index) => rows[index] === undefined)
-      .flatMap(({ id, name, title, domain, ...details }): Write[] => [
-        {
-          put: { ...keys.breachName(name), id, title, domain, level: levelOf(details.severity) },
-          if: absent,
-        },
-        { put: { ...keys.breach(id), id, name, title, domain, ...details } },
+      .flatMap(({ id, ...details }): Write[] => [
+        { put: { ...keys.breachName(details.name), id, ...namedBy(details) }, if: absent },
+        { put: { ...keys.breach(id), ...details, id } },
       ]);
     if (writes.length > 0) await table.transact(writes);
     for (const { name, id } of breaches) minted.set(name, id);
@@ -185,6 +182,14 @@ const mint = async (list: readonly BreachDetails[]): Promise<Map<string, number>
   }
   return minted;
 };
+
+/** What the row of a name says of its breach. */
+export const namedBy = ({ title, domain, severity, breachDate }: BreachDetails) => ({
+  title,
+  domain,
+  level: levelOf(severity),
+  breachDate,
+});
 
 /**
  * Records details together with their hashes, then the digest of the whole list. Throws `TransactionRefused`
@@ -201,15 +206,7 @@ const record = async (
       { check: stateKey(), if: isLatestSync },
       ...batch.flatMap(({ id, hash, details }): Write[] => [
         { put: { ...keys.breach(id), ...details, id } },
-        {
-          update: keys.breachName(details.name),
-          set: {
-            hash,
-            title: details.title,
-            domain: details.domain,
-            level: levelOf(details.severity),
-          },
-        },
+        { update: keys.breachName(details.name), set: { hash, ...namedBy(details) } },
       ]),
     ]);
   }

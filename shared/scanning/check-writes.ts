@@ -99,11 +99,15 @@ export const writesOfChange = (
   const group = emails.groupOf(row);
   const checkedAt = checkedAtOf(domain);
   const detected = detectedOf(change, ids);
+  // The parts of a change are written one after another, perhaps by several workers.
+  const isHistory = row.firstScan === scanId || lastScannedAt(row, domain) === null;
   const groupOf = (breachId: number): FindingGroup => ({
     scanId,
     acknowledged: false,
     domainId: group.domainId,
     severity: gradeIn(grades, breachId).level,
+    isHistory,
+    told: false,
   });
   const lastSeenAt = lastScannedAt(row, domain) ?? row.createdAt;
   const isNewestCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
@@ -117,12 +121,13 @@ export const writesOfChange = (
       to: groupOf(breachId),
     })),
     breachedEmails: found.length > 0 && group.isActive && !isBreached(row) ? 1 : 0,
-    people: found.length > 0 ? [checkedAt] : [],
+    people: found.length > 0 && !isHistory ? [checkedAt] : [],
     email: emails.change(org, row.id, {
       from: group,
       set: {
         ...Object.fromEntries(detected.map(({ breachId, id }) => [`findings.${breachId}`, id.id])),
         ...(isNewestCheck && { lastScannedAt: checkedAt }),
+        ...(isHistory && found.length > 0 && { firstScan: scanId }),
         ...(nowGone.size > 0 && { gone: nowGone }),
       },
       add: openDifferences(found.map((breachId) => ({ to: groupOf(breachId) }))),

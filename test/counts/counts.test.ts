@@ -59,7 +59,9 @@ describe("counts", () => {
     const first = await counts.read(org);
     expect(first.byMonth).toEqual(new Map([[month, { open: 114, acknowledged: 0 }]]));
     expect(first.breachedEmails).toBe(10);
-    expect((await news.read(org, new Date())).people).toBe(10);
+    // The first check of 60 breaches takes several transactions: all of them are history.
+    expect(counts.historyOf(first)).toMatchObject({ findings: 114, open: 114 });
+    expect(await news.read(org, new Date())).toMatchObject({ findings: 0, people: 0 });
 
     const open = await openIds(org);
     for (const id of [open[0], open[0], open[7], open[50]]) await acknowledge(org, id as number);

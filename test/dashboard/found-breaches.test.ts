@@ -67,6 +67,7 @@ test("GET /findings/{id} 200: each finding as the list gives it", async () => {
 const bySeverity = (one: Row, another: Row) =>
   severities.indexOf(one.severity) - severities.indexOf(another.severity);
 const byOpen = (one: Row, another: Row) => another.open - one.open;
+const byBreachDate = (one: Row, another: Row) => another.breachDate.localeCompare(one.breachDate);
 const byNewest = (one: Row, another: Row) =>
   another.lastDetectedAt.localeCompare(one.lastDetectedAt) || another.id - one.id;
 
@@ -74,7 +75,7 @@ describe("GET /breaches", () => {
   test("200: breaches with findings, in full, worst first", async () => {
     expect(expected.length).toBeGreaterThan(5);
     const ordered = expected.toSorted(
-      (one, another) => bySeverity(one, another) || byOpen(one, another) || byNewest(one, another),
+      (one, another) => bySeverity(one, another) || byBreachDate(one, another) || byOpen(one, another),
     );
     expect(await list()).toEqual({ breaches: ordered, total: expected.length });
     expect(await list("?order=severity")).toEqual({ breaches: ordered, total: expected.length });

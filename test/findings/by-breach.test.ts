@@ -45,6 +45,8 @@ const detect = async (count: number, breachOf = (place: number) => 1 + (place % 
         acknowledged: false,
         domainId: 1 + (place % 5),
         severity: 1 + (place % 4),
+        isHistory: false,
+        told: false,
       };
       const { id, createdAt: firstDetectedAt } = reserved;
       return { reserved, id, breachId: breachOf(place), firstDetectedAt, group, emailId: place + 1 };

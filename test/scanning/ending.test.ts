@@ -169,7 +169,8 @@ test("removes counters of findings that are 0, of all blocks but the newest", as
     .emails;
   // Findings as earlier scans would have found them.
   const ids = await reserve(org, "FINDING", 2 * blockSize);
-  const group = { scanId: null, acknowledged: false, domainId: 1, severity: 3 } as const;
+  const state = { acknowledged: false, domainId: 1, severity: 3, isHistory: false, told: false } as const;
+  const group = { scanId: null, ...state };
   const places = [ids[0], ids[1], ids[blockSize]].filter((id) => id !== undefined);
   const firstDetectedAt = new Date().toISOString();
   const found = places.map((id) =>
@@ -186,7 +187,7 @@ test("removes counters of findings that are 0, of all blocks but the newest", as
   expect(await scans.get(org, scanId)).toMatchObject({ newBreachesFound: 1 });
   const [newest, ...older] = await read(org, "FINDING");
   expect(newest?.counts.size).toBe(1);
-  expect(older.map(({ counts }) => [...counts])).toEqual([[["_-1-1-3", 1]], [["_-1-1-3", 2]]]);
+  expect(older.map(({ counts }) => [...counts])).toEqual([[["_-1-1-3-0-0", 1]], [["_-1-1-3-0-0", 2]]]);
 });
 
 /** Plans a scan of two covered addresses, one of them breached, and of three that are looked up. */

@@ -38,6 +38,13 @@ function FindingFacts({ finding }: { finding: Finding }) {
             </>
           )}
         </Fact>
+        <Fact name="Owner told">
+          {finding.ownerToldAt === null ? (
+            <span class="muted">not yet</span>
+          ) : (
+            <When time={finding.ownerToldAt} />
+          )}
+        </Fact>
         <Fact name="Exposed">{breach.dataClasses.join(", ") || "not known"}</Fact>
         {finding.stealerLogDomains !== undefined && (
           <Fact name="Logins stolen for">
@@ -50,6 +57,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </Fact>
         <Fact name="First seen here">
           <When time={finding.firstDetectedAt} />
+          {finding.isHistory && " by the first check of the address"}
           {finding.firstDetectedScanId !== null && (
             <a href={addressOf("/findings", { acknowledged: anyState, scanId: finding.firstDetectedScanId })}>
               All of that scan

@@ -6,7 +6,7 @@ import { inBothForms } from "../../text/domain-name.ts";
 import { count } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
 
-const names = ["acknowledged", "severity", "breachId", "domainId", "emailId", "scanId"] as const;
+const names = ["acknowledged", "severity", "breachId", "domainId", "emailId", "scanId", "told"] as const;
 
 /** The filters of a list of findings, as the service has them. */
 export type Filters = Partial<Record<(typeof names)[number], string>>;
@@ -22,7 +22,8 @@ export function filtersOf(query: Query): Filters {
 }
 
 /** The same for the body of a request, where ids are numbers. */
-export const bodyOf = ({ acknowledged, severity, ...ids }: Filters) => ({
+export const bodyOf = ({ acknowledged, severity, told, ...ids }: Filters) => ({
+  ...(told !== undefined && { told: told === "true" }),
   ...(acknowledged !== undefined && { acknowledged: acknowledged === "true" }),
   ...(severity !== undefined && { severity: severity.split(",") as Severity[] }),
   ...Object.fromEntries(Object.entries(ids).map(([name, value]) => [name, Number(value)])),
@@ -49,7 +50,7 @@ const known = (name: string | undefined): string | undefined => name && isolated
 
 /** Such as "212 open critical findings of PayrollPro at demo.example". */
 export function inWords(filters: Filters, total: number, names: Names): string {
-  const { acknowledged, severity, breachId, domainId, emailId, scanId } = filters;
+  const { acknowledged, severity, breachId, domainId, emailId, scanId, told } = filters;
   const kind = [
     acknowledged !== undefined && (acknowledged === "true" ? "acknowledged" : "open"),
     severity?.replaceAll(",", " or "),
@@ -62,6 +63,7 @@ export function inWords(filters: Filters, total: number, names: Names): string {
     domainId !== undefined && `at ${known(names.domain) ?? "one domain"}`,
     scanId !== undefined &&
       `first seen by ${names.scan === undefined ? "one scan" : `the scan of ${names.scan}`}`,
+    told !== undefined && `whose owner was ${told === "true" ? "told" : "not told"}`,
   ]
     .filter((part) => part !== false)
     .join(" ");

@@ -27,6 +27,11 @@ const states = [
   { value: anyState, label: "Any" },
 ];
 
+const toldChoices = [
+  { value: "false", label: "Not told" },
+  { value: "true", label: "Told" },
+];
+
 /** Of all that match. */
 const stateNames: Record<string, string> = { true: "acknowledged", false: "open", [anyState]: "in all" };
 
@@ -117,6 +122,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
         )}
         <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={names.domain} />
         <Filter label="Scan" name="scanId" choices={scanChoices} chosenLabel={names.scan} />
+        <Filter label="Owner" name="told" choices={toldChoices} />
         {/* Findings of one breach have one severity. */}
         {!isOfBreach && <OrderFilter />}
         {filters.emailId !== undefined && (

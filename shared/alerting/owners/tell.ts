@@ -6,6 +6,7 @@ import { asRead, type Write } from "../../aws/table/condition.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import * as counts from "../../counts/counts.ts";
 import { type FindingRecord, findings } from "../../findings/record.ts";
 import * as breachDetails from "../../hibp/breach-details.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
@@ -90,30 +91,47 @@ type Due = { email: Email; rows: FindingRecord[]; event: OwnerEvent };
 type Prepared = Due & { raised: Raised };
 
 /** Conditions on what was read: nobody is told twice, and no e-mail that was disabled or removed meanwhile. */
-const writesOf = (org: number, prepared: readonly Prepared[]): Write[] => [
-  ...emails.writes(
-    org,
-    prepared.map(({ email, raised }) =>
-      emails.change(org, email.id, {
-        from: emails.groupOf(email),
-        set: { ownerDelivery: raised.messages[0]?.message.deliveryId },
-      }),
+const writesOf = (org: number, prepared: readonly Prepared[]): Write[] => {
+  const ownerToldAt = new Date().toISOString();
+  const changes = prepared.flatMap(({ rows, raised }) =>
+    rows.map((row) => {
+      const from = findings.groupOf(row);
+      return {
+        ...row,
+        from,
+        to: { ...from, told: true },
+        deliveryId: raised.messages[0]?.message.deliveryId,
+      };
+    }),
+  );
+  return [
+    ...emails.writes(
+      org,
+      prepared.map(({ email, raised }) =>
+        emails.change(org, email.id, {
+          from: emails.groupOf(email),
+          set: { ownerDelivery: raised.messages[0]?.message.deliveryId },
+        }),
+      ),
     ),
-  ),
-  ...prepared.flatMap(({ rows, raised }) =>
-    rows.map(
-      (row): Write => ({
-        update: findings.key(org, row.id),
-        set: { ownerDelivery: raised.messages[0]?.message.deliveryId },
-        if: asRead({ emailId: row.emailId, ownerDelivery: row.ownerDelivery }),
-      }),
+    ...findings.writes(
+      org,
+      changes.map(({ id, emailId, ownerDelivery, deliveryId, from, to }) =>
+        findings.change(org, id, {
+          from,
+          to,
+          set: { ownerDelivery: deliveryId, ownerToldAt },
+          if: asRead({ emailId, ownerDelivery }),
+        }),
+      ),
     ),
-  ),
-  ...deliveries.writes(
-    org,
-    prepared.flatMap(({ raised }) => raised.writes),
-  ),
-];
+    ...counts.writes(org, { findings: changes }),
+    ...deliveries.writes(
+      org,
+      prepared.flatMap(({ raised }) => raised.writes),
+    ),
+  ];
+};
 
 /** Whom to tell of what, in one message each. Not `isAll`: somebody has more findings than that. */
 const dueOf = async (org: number, ids: readonly number[]): Promise<{ due: Due[]; isAll: boolean }> => {

@@ -34,6 +34,9 @@ export const findingFilter = z
         .check(z.minLength(1), z.maxLength(severities.length), z.meta({ description: "One of these" })),
     ),
     scanId: z.optional(idField.check(z.meta({ description: "The scan that first detected the finding" }))),
+    told: z.optional(
+      z.boolean().check(z.meta({ description: "Findings with or without a message to their owner" })),
+    ),
     detectedBefore: z.optional(
       time.check(z.meta({ description: "Findings whose `firstDetectedAt` is earlier" })),
     ),

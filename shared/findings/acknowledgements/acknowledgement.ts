@@ -93,8 +93,8 @@ export const request = async (
 
 /** A filter as the log entry names it, such as `(breach PayrollPro, severity critical or high) `. */
 const inWords = async (org: number, filter: FindingFilter = {}): Promise<string> => {
-  const { ids, acknowledged, breachId, domainId, emailId, severity, scanId, detectedBefore, acknowledgedAt } =
-    filter;
+  const { ids, acknowledged, breachId, domainId, emailId, severity, scanId, told } = filter;
+  const { detectedBefore, acknowledgedAt } = filter;
   const [breaches, domain, email] = await Promise.all([
     breachDetails.details(breachId === undefined ? [] : [breachId]),
     domainId === undefined ? undefined : domains.get(org, domainId),
@@ -108,6 +108,7 @@ const inWords = async (org: number, filter: FindingFilter = {}): Promise<string>
     emailId !== undefined && `e-mail ${email?.email ?? emailId}`,
     scanId !== undefined && `scan ${scanId}`,
     acknowledged !== undefined && (acknowledged ? "acknowledged" : "open"),
+    told !== undefined && (told ? "owner told" : "owner not told"),
     detectedBefore !== undefined && `detected before ${detectedBefore}`,
     acknowledgedAt !== undefined && `acknowledged at ${acknowledgedAt}`,
   ].filter((each) => each !== false);

@@ -1,4 +1,3 @@
-import type { CountedChange } from "../../counts/counts.ts";
 import { countedList } from "../../lists/counted-list.ts";
 
 export type SubAddress = { email: string; breachCount: number };
@@ -17,6 +16,8 @@ export type EmailRow = {
   afterScan: number;
   /** The e-mail's own last check (ISO 8601); the domain's watermark can be later (watermark.ts). */
   lastScannedAt: string | null;
+  /** Id of the scan that checked the e-mail first, if that found anything. */
+  firstScan?: number;
   /** Finding ids by breach id. */
   findings: Record<string, number>;
   /** Ids of breaches that have a finding but disappeared upstream. */
@@ -43,15 +44,18 @@ export const worstOpen = (row: OpenCounts): number | undefined => {
   return worst && Number(worst.slice("open".length));
 };
 
+/** `severity`: a level. */
+type OpenState = { acknowledged: boolean; severity: number };
+
 /**
  * What changes of an e-mail's findings add to its row; nothing where no open finding comes, goes or changes
  * its severity.
  */
 export const openDifferences = (
-  changes: readonly Pick<CountedChange, "from" | "to">[],
+  changes: readonly { from?: OpenState | undefined; to?: OpenState | undefined }[],
 ): Record<string, number> => {
   const differences: Record<string, number> = {};
-  const add = (state: CountedChange["to"], by: number): void => {
+  const add = (state: OpenState | undefined, by: number): void => {
     if (state === undefined || state.acknowledged) return;
     const name = `open${state.severity}`;
     differences[name] = (differences[name] ?? 0) + by;

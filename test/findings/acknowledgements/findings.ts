@@ -52,7 +52,7 @@ export const addFindings = async (
       const firstDetectedAt = detectedAt ?? reserved.createdAt;
       return {
         reserved,
-        group: { scanId, acknowledged: false, domainId, severity },
+        group: { scanId, acknowledged: false, domainId, severity, isHistory: false, told: false },
         row: { emailId, email, breachId, firstDetectedAt },
       };
     });

@@ -1,0 +1,62 @@
+/** The overview of a team whose first scan brought history, and whose second one brought a new breach. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { noBrowser } from "../../local/harness/chromium.ts";
+import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
+import { inventedBreach } from "../../local/harness/invented-breach.ts";
+import type { LocalService } from "../../local/harness/service.ts";
+import { addEmail } from "../endpoints/emails.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { startOwnService } from "../service/own-service.ts";
+import { scan } from "../service/scan.ts";
+import { createUser, go, signIn, useBrowser } from "./visit.ts";
+
+useBrowser();
+
+const domain = "monday.example";
+const people = ["ada", "grace", "alan"].map((name) => `${name}@${domain}`);
+
+let hibp: HibpServer;
+let service: LocalService;
+let organization: Organization;
+
+beforeAll(async () => {
+  if (noBrowser !== undefined) return;
+  hibp = await startHibpServer();
+  hibp.covered.push(domain);
+  service = await startOwnService(["--memory", "--hibp-url", hibp.url]);
+  organization = await createOrganization({}, { domain, apiUrl: service.apiUrl });
+  for (const address of people) {
+    hibp.accounts[address] = ["Alpha", "Beta"];
+    await addEmail(organization.api, organization.domainId, address);
+  }
+  await scan(organization.api);
+});
+afterAll(async () => {
+  await service?.stop();
+  await hibp?.close();
+});
+
+test("history is no news; a new breach comes first, and handling it empties the inbox", async () => {
+  const { id: org, api } = organization;
+  const { page } = await signIn(await createUser(org, { apiUrl: service.apiUrl }), [], "/");
+  await page.getByRole("heading", { name: "Nothing new to handle" }).waitFor();
+  await page.getByText("6 findings in 2 breaches from before the first check").waitFor();
+
+  hibp.catalog.push({ ...inventedBreach("Fresh"), BreachDate: "2026-11-20" });
+  for (const address of people) hibp.accounts[address] = ["Alpha", "Beta", "Fresh"];
+  await scan(api);
+  await page.reload();
+  const inbox = page.locator("section", {
+    has: page.getByRole("heading", { name: "3 new findings to handle" }),
+  });
+  await inbox.getByText("3 people").first().waitFor();
+  expect(await inbox.getByRole("listitem").first().innerText()).toMatch(/Fresh.*2026/s);
+
+  await inbox.getByRole("link", { name: /Fresh/ }).click();
+  await page.getByRole("button", { name: "Acknowledge all" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Acknowledge" }).click();
+  await page.getByText("All 3 handled.").waitFor();
+  await go(page, "Overview");
+  await page.getByText("You have handled all 3 new findings of the last 7 days.").waitFor();
+});
