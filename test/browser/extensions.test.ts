@@ -51,6 +51,8 @@ describe("an extension", () => {
       await dialog.waitFor({ state: "detached" });
     }
     await page.getByRole("searchbox").first().pressSequentially("grace");
+    // Each further letter makes another list, which begins with nothing selected.
+    await page.waitForURL((url) => url.searchParams.get("q") === "grace");
     await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
     await page.getByRole("checkbox", { name: "Select grace@demo.example" }).check();
     await page.getByText("1 selected").waitFor();
