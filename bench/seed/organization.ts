@@ -8,7 +8,7 @@ import type { User } from "../../shared/access/members/user.ts";
 import type { Organization } from "../../shared/access/organizations/organization.ts";
 import { expiry, type Session } from "../../shared/access/sessions/session.ts";
 import { type CounterKind, keys } from "../../shared/aws/table/keys.ts";
-import type { Domain } from "../../shared/monitoring/domains/domain-row.ts";
+import type { Domain } from "../../shared/monitoring/domains/domain.ts";
 import { newProofToken } from "../../shared/monitoring/domains/proof-record.ts";
 import { comparable, type Team } from "../../shared/monitoring/teams/team.ts";
 import { domainNames, isActive } from "./addresses.ts";

@@ -1,6 +1,6 @@
 import { serve } from "../../shared/access/api/serve.ts";
 import * as users from "../../shared/access/members/user.ts";
-import { pageOf } from "../../shared/lists/short-list.ts";
+import { pageOf } from "../../shared/contract/page.ts";
 import { listMembers } from "./endpoint.ts";
 
 export const handler = serve(listMembers, async ({ org, query }) => {

@@ -1,7 +1,8 @@
 /** Reads members of a list: those of a plan (plan.ts), those with given ids, or those of a block. */
+
+import { maxBatchKeys } from "../aws/table/chunk.ts";
 import { allOf, type Condition, condition } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind, padded } from "../aws/table/keys.ts";
-import { maxBatchKeys } from "../aws/table/read.ts";
 import * as table from "../aws/table/table.ts";
 import { blockOf } from "./blocks.ts";
 import { type BoundaryRead, type RangeRead, type Read, wholeBlock } from "./plan.ts";

@@ -6,7 +6,7 @@ import { breachedDomain, subscriptionStatus, UpstreamFailure } from "../hibp/hib
 import { endsEverything, forDomains } from "../hibp/subscription.ts";
 import { type Coverage, type NoSearch, noSearchOf } from "../hibp/subscription-state.ts";
 import { withUpstream } from "../hibp/upstream.ts";
-import type { Domain } from "../monitoring/domains/domain-row.ts";
+import type { Domain } from "../monitoring/domains/domain.ts";
 import type { Planner } from "./lock.ts";
 
 /** An alias (the part of an address before the @) → the names of its breaches. */

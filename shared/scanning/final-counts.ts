@@ -1,7 +1,7 @@
 import { findings } from "../findings/record.ts";
-import type { Domain } from "../monitoring/domains/domain-row.ts";
+import type { Domain } from "../monitoring/domains/domain.ts";
+import { lastScannedAt } from "../monitoring/domains/own-checks.ts";
 import { emails } from "../monitoring/emails/record.ts";
-import { lastScannedAt } from "../monitoring/emails/watermark.ts";
 import { isIncluded } from "./compare-email.ts";
 import { chunksLeft } from "./email-chunks.ts";
 import type { FailureKind, ScanRecord } from "./record.ts";

@@ -3,7 +3,7 @@ import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { UpstreamFailure } from "../hibp/hibp.ts";
-import type { Domain } from "../monitoring/domains/domain-row.ts";
+import type { Domain } from "../monitoring/domains/domain.ts";
 import { keep, type News } from "../monitoring/unwatched/keep.ts";
 import { aliasesPerBatch, askUpstream, type DomainAnswer } from "./ask-upstream.ts";
 import { compareBatch } from "./compare-batch.ts";

@@ -8,7 +8,7 @@ import * as breachDates from "../findings/breach-dates.ts";
 import { findings } from "../findings/record.ts";
 import * as breachDetails from "../hibp/breach-details.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
-import type { Domain } from "../monitoring/domains/domain-row.ts";
+import type { Domain } from "../monitoring/domains/domain.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { findingsRecorded, keyOfScan, wake } from "../outbox/outbox.ts";
 import {

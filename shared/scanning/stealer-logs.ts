@@ -4,7 +4,7 @@ import * as breachDetails from "../hibp/breach-details.ts";
 import { stealerLogs, UpstreamFailure } from "../hibp/hibp.ts";
 import { cautiousRpm, storedSubscription } from "../hibp/subscription-state.ts";
 import { withUpstream } from "../hibp/upstream.ts";
-import type { Domain } from "../monitoring/domains/domain-row.ts";
+import type { Domain } from "../monitoring/domains/domain.ts";
 import type { EmailChange } from "./compare-email.ts";
 import type { Planner } from "./lock.ts";
 

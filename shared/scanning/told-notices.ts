@@ -8,7 +8,7 @@ import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { noticesFor } from "../hibp/plan-notices.ts";
 import { storedSubscription } from "../hibp/subscription-state.ts";
-import type { Domain } from "../monitoring/domains/domain-row.ts";
+import type { Domain } from "../monitoring/domains/domain.ts";
 import { problemOccurred, wake } from "../outbox/outbox.ts";
 
 type ToldRow = { ids?: Set<string> };

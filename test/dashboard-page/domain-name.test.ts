@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { domainIn, inBothForms as ofPage } from "../../dashboard/text/domain-name.ts";
+import { inBothForms } from "../../shared/alerting/messages/items.ts";
 import { asciiDomain } from "../../shared/contract/domain-name.ts";
-import { inBothForms } from "../../shared/monitoring/domains/written-name.ts";
 
 const names = [
   "münchen.example",

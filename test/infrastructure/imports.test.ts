@@ -1,6 +1,6 @@
 /** Which module may import which, read from the sources. No other check holds these design decisions. */
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { dirname, join, matchesGlob, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const project = join(import.meta.dirname, "..", "..");
@@ -72,6 +72,25 @@ describe("rooms", () => {
       });
     const shared = files.filter((file) => file.startsWith("shared/"));
     expect(shared.filter((file) => reaches(file, file, new Set()))).toEqual([]);
+  });
+});
+
+/** The lists of doors in biome.json: each pattern that allows files again. */
+describe("doors of rooms in biome.json", () => {
+  const { linter, overrides } = JSON.parse(readFileSync(join(project, "biome.json"), "utf8"));
+  const doors = [linter, ...overrides.map((each: { linter?: unknown }) => each.linter)]
+    .flatMap((each) => each?.rules?.style?.noRestrictedImports?.options?.patterns ?? [])
+    .flatMap(({ group }: { group: string[] }) => group)
+    .filter((pattern) => pattern.startsWith("!") && pattern !== "!**/*-schema.ts")
+    .flatMap((pattern) => {
+      const [, start, names, end] = /^!\*\*(.*?)(?:\{(.*)\}(.*))?$/.exec(pattern) ?? [];
+      return (names ?? "").split(",").map((name) => `shared${start}${name}${end ?? ""}`);
+    });
+  const roomOf = (file: string) => /^shared\/[^/]+\//.exec(file)?.[0] ?? "elsewhere";
+
+  test.each([...new Set(doors)])("%s is imported from elsewhere", (door) => {
+    const used = imports.filter(({ from, to }) => matchesGlob(to, door) && roomOf(from) !== roomOf(to));
+    expect(used).not.toEqual([]);
   });
 });
 

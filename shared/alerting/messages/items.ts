@@ -1,9 +1,9 @@
 /**
  * The entries of a message: of a breach for those whose address is told, of a person, and of a breach of many people.
  */
+import { domainToUnicode } from "node:url";
 import { unlinked } from "../../aws/mail/quoted.ts";
 import { unknownDate } from "../../contract/unknown-date.ts";
-import { inBothForms } from "../../monitoring/domains/written-name.ts";
 import { asLine } from "../kinds/as-line.ts";
 import type { Notice } from "../kinds/notice.ts";
 import type { OwnBreach, PersonReport } from "./person.ts";
@@ -122,4 +122,16 @@ const itemOfGroup = (breach: SummaryBreach, summary: Summary): Item => {
     ],
     url: undefined,
   };
+};
+
+/**
+ * A domain name or an address for people, in both forms if it has two: `ada@münchen.example
+ * (ada@xn--mnchen-3ya.example)`. The ASCII form is shown too, because letters of different scripts can
+ * look the same.
+ */
+export const inBothForms = (text: string): string => {
+  const start = text.lastIndexOf("@") + 1;
+  const domain = text.slice(start);
+  const written = /(?:^|\.)xn--/.test(domain) ? domainToUnicode(domain) : "";
+  return written === "" || written === domain ? text : `${text.slice(0, start)}${written} (${text})`;
 };

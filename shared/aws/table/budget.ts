@@ -1,6 +1,5 @@
-import type { Write } from "./condition.ts";
+import { rowOf, type Write } from "./condition.ts";
 import { maxTransactionWrites } from "./table.ts";
-import { rowOf } from "./transaction.ts";
 
 /**
  * What still fits into one transaction, as the writes themselves tell. Writes on one row, such as those of a

@@ -208,3 +208,16 @@ export const changeFields = (change: Change): Expressions & { UpdateExpression?:
     ...placeholders.fields(),
   };
 };
+
+/** The row of a write, as a text that is different for each row. */
+export const rowOf = (write: Write): string => {
+  const { pk, sk } = keyOf(write);
+  return `${pk} / ${sk}`;
+};
+
+export const keyOf = (write: Write): Key => {
+  if ("put" in write) return write.put;
+  if ("update" in write) return write.update;
+  if ("delete" in write) return write.delete;
+  return write.check;
+};

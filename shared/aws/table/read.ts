@@ -7,13 +7,10 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { versionAttribute } from "../../contract/version.ts";
-import { chunk } from "./chunk.ts";
+import { chunk, maxBatchKeys } from "./chunk.ts";
 import { readable, tableName, type WireRow, wire } from "./clients.ts";
 import { type Condition, Placeholders } from "./condition.ts";
 import { patiently, type Sending, Unprocessed } from "./patience.ts";
-
-/** DynamoDB's quota for one batch. */
-export const maxBatchKeys = 100;
 
 /** DynamoDB takes a number of 32 bits. */
 const maxLimit = 2 ** 31 - 1;

@@ -4,8 +4,7 @@ import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { withVersion } from "../../contract/version.ts";
 import { readable, tableName } from "./clients.ts";
-import { changeFields, conditionFields, type Item, type Write } from "./condition.ts";
-import type { Key } from "./keys.ts";
+import { changeFields, conditionFields, type Item, keyOf, rowOf, type Write } from "./condition.ts";
 
 type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
 
@@ -18,19 +17,6 @@ export const transactItems = (writes: readonly Write[]): TransactItem[] => {
     rows.add(row);
   }
   return writes.map(transactItem);
-};
-
-/** The row of a write, as a text that is different for each row. */
-export const rowOf = (write: Write): string => {
-  const { pk, sk } = keyOf(write);
-  return `${pk} / ${sk}`;
-};
-
-const keyOf = (write: Write): Key => {
-  if ("put" in write) return write.put;
-  if ("update" in write) return write.update;
-  if ("delete" in write) return write.delete;
-  return write.check;
 };
 
 const transactItem = (write: Write): TransactItem => {

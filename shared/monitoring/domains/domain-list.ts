@@ -3,8 +3,8 @@
 import * as organizations from "../../access/organizations/organization.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { pageOf } from "../../contract/page.ts";
 import { type Coverage, type NoSearch, noSearchOf, storedCoverage } from "../../hibp/subscription-state.ts";
-import { pageOf } from "../../lists/short-list.ts";
 import { emails } from "../emails/record.ts";
 import * as domains from "./domain.ts";
 import type { Domain } from "./domain-row.ts";

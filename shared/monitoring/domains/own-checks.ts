@@ -8,6 +8,8 @@ import type { Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { blockOf } from "../../lists/blocks.ts";
+import { type Email, emails } from "../emails/record.ts";
+import type { Domain } from "./domain-row.ts";
 
 export type OwnChecks = { domains: Set<number>; emails: Set<number> };
 
@@ -39,3 +41,19 @@ export const noteDomain = (org: number, domain: number): Promise<void> =>
 /** Undoes `noteDomain`, once the watermark holds again for all e-mails that are not noted themselves. */
 export const forgetDomain = (org: number, domain: number): Promise<void> =>
   table.remove(keys.ownChecksOfDomain(org, domain));
+
+/**
+ * When an e-mail was last checked, on its own or with its domain (ISO 8601). The domain's watermark counts
+ * only for active e-mails, and only if it is of a scan that included the e-mail.
+ */
+export const lastScannedAt = (
+  email: Pick<Email, "group" | "afterScan" | "lastScannedAt">,
+  { checkedByScan, checkedAt }: Domain,
+): string | null =>
+  !emails.groupOf(email).isActive || checkedByScan <= email.afterScan
+    ? email.lastScannedAt
+    : later(email.lastScannedAt, checkedAt);
+
+/** The later of two ISO 8601 times; null is earlier than every time. */
+export const later = <T extends string | null>(a: string | null, b: T): string | T =>
+  a !== null && a > (b ?? "") ? a : b;

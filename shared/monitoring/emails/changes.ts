@@ -5,21 +5,19 @@ import type { Actor } from "../../access/activity/actor.ts";
 import { activeCount, enabledOf, quotedSeats, seats } from "../../access/billing/billing.ts";
 import * as organizations from "../../access/organizations/organization.ts";
 import { TransactionBudget } from "../../aws/table/budget.ts";
-import { absent, allOf, asRead, condition, type Write } from "../../aws/table/condition.ts";
+import { absent, allOf, asRead, condition, rowOf, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
-import { rowOf } from "../../aws/table/transaction.ts";
 import { Refusal } from "../../contract/errors.ts";
 import * as counts from "../../counts/counts.ts";
 import type { Reserved } from "../../lists/blocks.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import * as domains from "../domains/domain.ts";
-import { noteEmails } from "../domains/own-checks.ts";
+import { lastScannedAt, noteEmails } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
 import { type Email, emails, isBreached, newEmailRow } from "./record.ts";
 import { ownerWordWrites } from "./search.ts";
-import { lastScannedAt } from "./watermark.ts";
 
 /** The writes that add an e-mail. `reserved`: its id. */
 export const additionOf = (

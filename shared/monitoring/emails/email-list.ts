@@ -4,11 +4,11 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { severityAt } from "../../hibp/severity.ts";
 import * as domains from "../domains/domain.ts";
+import { lastScannedAt } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
 import type { ListedEmail } from "./email-schema.ts";
 import { type EmailGroup, emails, openAttributes, openCount, type SubAddress, worstOpen } from "./record.ts";
 import * as search from "./search.ts";
-import { lastScannedAt } from "./watermark.ts";
 
 export type EmailQuery = {
   limit: number;

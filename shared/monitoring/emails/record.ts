@@ -14,7 +14,7 @@ export type EmailRow = {
    * leave the e-mail out.
    */
   afterScan: number;
-  /** The e-mail's own last check (ISO 8601); the domain's watermark can be later (watermark.ts). */
+  /** The e-mail's own last check (ISO 8601); the domain's watermark can be later (domains/own-checks.ts). */
   lastScannedAt: string | null;
   /** Id of the scan that checked the e-mail first, if that found anything. */
   firstScan?: number;

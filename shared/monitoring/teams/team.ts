@@ -6,8 +6,8 @@ import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { pageOf } from "../../contract/page.ts";
 import { drawId } from "../../lists/blocks.ts";
-import { pageOf } from "../../lists/short-list.ts";
 import { emails } from "../emails/record.ts";
 
 export type Team = {
