@@ -1,8 +1,9 @@
 /**
  * Counts of an organization that no list keeps: findings by month and state, and by breach, state and
- * severity; those that are not history by breach and state; breached e-mails; and deliveries that were given up, by channel. A transaction that changes one
- * of these adds the difference to one of a few rows. The sum of all rows is the count. So counts are exact,
- * and simultaneous transactions rarely meet in a row. Reading costs the same with any number of findings.
+ * severity; those that are not history by breach and state; breached e-mails; and deliveries that were given
+ * up, by channel. A transaction that changes one of these adds the difference to one of a few rows. The sum
+ * of all rows is the count. So counts are exact, and simultaneous transactions rarely meet in a row. Reading
+ * costs the same with any number of findings.
  */
 
 import type { Write } from "../aws/table/condition.ts";
@@ -184,7 +185,7 @@ const countsOf = (sums: ReadonlyMap<string, number>): Counts => {
   return counts;
 };
 
-/** Of the findings that the first checks of e-mails brought, how many there are, how many are open, and of how many breaches. */
+/** Findings that the first checks of e-mails brought: how many in all, how many open, and of how many breaches. */
 export const historyOf = ({ byBreach, sinceFirstCheck }: Counts) => {
   const history = { findings: 0, open: 0, breaches: 0 };
   for (const [breachId, { open, acknowledged }] of byBreach) {

@@ -117,9 +117,9 @@ export const readSums = async (org: number, from: string): Promise<Map<string, R
 export type News = NewFindings & { since: string; people: number; byBreach: Map<number, NewFindings> };
 
 /**
- * What was detected since the beginning of the day a week ago (UTC), is not history, and is still there. People are counted
- * when a scan detects their findings, and never taken off. So the page shows at most as many people as
- * findings.
+ * What was detected since the beginning of the day a week ago (UTC), is not history, and is still there.
+ * People are counted when a scan detects their findings, and never taken off. So the page shows at most as
+ * many people as findings.
  */
 export const read = async (org: number, now: Date): Promise<News> => {
   const since = firstDay(now);
