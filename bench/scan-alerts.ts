@@ -54,7 +54,11 @@ export const measureScanAlerts = async (
 
 const measure = async ({ receiver, hibp, apiUrl }: Surroundings, domain: string): Promise<Measured> => {
   const { id: org } = await createOrganization();
-  const { key } = await apiKeys.create(org, "Bench", administrator);
+  const { key } = await apiKeys.create(
+    org,
+    { label: "Bench", access: "full", expiresAt: null },
+    administrator,
+  );
   const created = await domains.create(org, { name: domain, verified: true });
   if (created === "exists") throw new Error(`The domain ${domain} exists`);
   const all = Array.from({ length: addresses }, (_, index) => `person-${index}@${domain}`);

@@ -1,10 +1,11 @@
 /** Parsers of the values that flags take. Each throws a `CommandError` that names the flag. */
 import { resolve } from "node:path";
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import { billingRefusal } from "../../shared/access/billing/billing.ts";
 import * as users from "../../shared/access/members/user.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
+import { time } from "../../shared/contract/text.ts";
 import { valid } from "../../shared/contract/valid.ts";
 import type { Flags } from "./command.ts";
 import { CommandError } from "./error.ts";
@@ -40,16 +41,7 @@ export const parsePath = (flag: string, path: string | undefined): string => {
   return resolve(process.env.INIT_CWD ?? process.cwd(), path);
 };
 
-/** Gives the time in UTC with milliseconds, as every stored time is: times are compared as strings. */
-export const parseTime = (flag: string, value: string | undefined): string =>
-  parse(
-    flag,
-    z.pipe(
-      z.iso.datetime({ offset: true, message: "must be an ISO 8601 time such as 2030-01-31T00:00:00Z" }),
-      z.transform((given: string) => new Date(given).toISOString()),
-    ),
-    value,
-  );
+export const parseTime = (flag: string, value: string | undefined): string => parse(flag, time, value);
 
 /** The values that a flag takes, as help writes them. */
 export const oneOf = ({ options }: { options: readonly string[] }): string => options.join("|");

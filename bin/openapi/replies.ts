@@ -48,7 +48,7 @@ export const sharedRefusals: Record<Part["name"], Record<string, readonly Refusa
   v1: {
     Unauthenticated: ["unauthenticated"],
     Lapsed: lapsed,
-    ForeignOrigin: ["foreignOrigin"],
+    NotAllowed: ["foreignOrigin", "readOnlyKey"],
     TooManyRequests: ["addressLimit", "keyLimit", "userLimit"],
     Busy: ["busy", "newerVersion"],
     Unexpected: [],
@@ -78,6 +78,7 @@ export const refusedBy = (
   ...(access === "user" || access === "admin" ? (["sessionRequired"] as const) : []),
   ...(access === "admin" ? (["adminOnly"] as const) : []),
   ...(method === "GET" ? [] : (["foreignOrigin"] as const)),
+  ...(method === "GET" || access !== undefined ? [] : (["readOnlyKey"] as const)),
   "busy",
   "newerVersion",
   "addressLimit",

@@ -48,13 +48,16 @@ export function DetailsButton({ about, children, ...rest }: DetailsButtonProps) 
   );
 }
 
+type CopyButtonProps = { text: string; about: string; onCopied?: () => void };
+
 /** Copies a text, and says whether it could. */
-export function CopyButton({ text, about }: { text: string; about: string }) {
+export function CopyButton({ text, about, onCopied }: CopyButtonProps) {
   const [result, setResult] = useState("");
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
       setResult("Copied");
+      onCopied?.();
     } catch {
       setResult("Could not copy: select the text instead");
     }

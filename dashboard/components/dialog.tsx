@@ -7,8 +7,9 @@ import { useAction } from "./use-action.ts";
 type DialogProps = {
   title: string;
   onClose: () => void;
-  /** Esc does nothing. */
+  /** Esc does nothing but `onEscape`. */
   staysOpen?: boolean;
+  onEscape?: () => void;
   isWide?: boolean;
   /** It is there to be read, so that the focus begins at its heading. */
   isText?: boolean;
@@ -22,6 +23,7 @@ export function Dialog({
   title,
   onClose,
   staysOpen = false,
+  onEscape,
   isWide = false,
   isText = false,
   button,
@@ -44,14 +46,16 @@ export function Dialog({
         if (event.target !== event.currentTarget) return;
         // It goes at once: the event "close" comes later, and would close a dialog that opened meanwhile.
         event.preventDefault();
-        if (!staysOpen) onClose();
+        if (staysOpen) onEscape?.();
+        else onClose();
       }}
       onClose={(event) => {
         // The event of a dialog that is gone must not close one that was opened since.
         if (!event.currentTarget.isConnected) return;
         // Browsers close a dialog at the second Esc, whatever the page says.
-        if (staysOpen) event.currentTarget.showModal();
-        else onClose();
+        if (!staysOpen) return onClose();
+        event.currentTarget.showModal();
+        onEscape?.();
       }}
     >
       <h2 id={heading} {...(isText && { tabIndex: -1, autofocus: true })}>

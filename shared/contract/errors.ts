@@ -88,6 +88,11 @@ export const refusals = {
     status: 403,
     error: "A request that may change something must come from the service's own origin",
   },
+  readOnlyKey: {
+    status: 403,
+    error: "This API key only reads: use one with full access to change something",
+    code: "read_only_key",
+  },
   sessionRequired: { status: 403, error: "The dashboard takes sessions of users, not API keys" },
   adminOnly: {
     status: 403,

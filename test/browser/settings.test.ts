@@ -86,9 +86,15 @@ describe("the keyboard", () => {
     const key = (await created.locator("code").textContent()) ?? "";
     const client = createClient({ authorization: `Bearer ${key}` });
     expect((await client.get("/emails")).status).toBe(200);
+    // Neither Esc, however often, nor Close loses a key that was not copied.
+    for (const _ of [1, 2, 3]) await page.keyboard.press("Escape");
     await press(page, "Close");
+    await created.getByRole("alert").getByText("You have not copied the key.").waitFor();
+    expect(await created.locator("code").textContent()).toBe(key);
+    await press(page, "Close without copying");
+    await created.waitFor({ state: "detached" });
     const row = page.getByRole("row").filter({ hasText: "Browser key" });
-    await row.waitFor();
+    await row.getByRole("cell", { name: "Full", exact: true }).waitFor();
     expect(await page.content()).not.toContain(key);
     await page.reload();
     await row.waitFor();
@@ -99,6 +105,36 @@ describe("the keyboard", () => {
     await press(page, "Revoke");
     await row.getByText("Revoked").waitFor();
     expect((await client.get("/emails")).status).toBe(401);
+  });
+
+  test("creates an API key that only reads; once copied it closes unasked", async () => {
+    await page.context().grantPermissions(["clipboard-write"]);
+    await followTab(page, "API keys", 0);
+    await press(page, "Create API key");
+    const dialog = page.getByRole("dialog", { name: "Create API key" });
+    await dialog.waitFor();
+    await page.keyboard.type("SIEM");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("Read");
+    await dialog.getByLabel("Last day").fill("2020-01-31");
+    await page.keyboard.press("Enter");
+    watch.expect("400 /api/dashboard/api-keys");
+    await dialog.getByRole("alert").getByText("must be in the future").waitFor();
+    const lastDay = new Date(Date.now() + 40 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+    await dialog.getByLabel("Last day").fill(lastDay);
+    await page.keyboard.press("Enter");
+    const created = page.getByRole("dialog", { name: "Your new API key" });
+    const key = (await created.locator("code").textContent()) ?? "";
+    await press(page, "Copy");
+    await created.getByText("Copied").waitFor();
+    await page.keyboard.press("Escape");
+    await created.waitFor({ state: "detached" });
+    const row = page.getByRole("row").filter({ hasText: "SIEM" });
+    await row.getByText("Read only").waitFor();
+    await row.getByText("ends in 1 month").waitFor();
+    const client = createClient({ authorization: `Bearer ${key}` });
+    expect((await client.get("/emails")).status).toBe(200);
+    expect((await client.post("/scans")).status).toBe(403);
   });
 
   test("adds a team, renames it, and deletes it", async () => {

@@ -25,6 +25,8 @@ test("POST 201 gives the key, this once, which works at once", async () => {
     createdAt: timestamp,
     createdBy: { id: user.userId, label: user.email },
     lastUsedAt: null,
+    access: "full",
+    expiresAt: null,
     revokedAt: null,
   });
   expect((await createClient({ authorization: `Bearer ${key}` }).get("/emails")).status).toBe(200);
@@ -56,7 +58,14 @@ test("GET lists keys newest first and by page, without the keys themselves", asy
   await api.get("/emails");
   const reply = await user.dashboard.get("/api-keys");
   const { key: secret, ...fields } = created.body;
-  const byOperator = { createdAt: timestamp, createdBy: null, lastUsedAt: null, revokedAt: null };
+  const unlimited = { access: "full", expiresAt: null };
+  const byOperator = {
+    ...unlimited,
+    createdAt: timestamp,
+    createdBy: null,
+    lastUsedAt: null,
+    revokedAt: null,
+  };
   expect(reply.body).toEqual({
     apiKeys: [
       {
@@ -78,4 +87,31 @@ test("GET lists keys newest first and by page, without the keys themselves", asy
   // The use of a key is noted at most once an hour.
   await api.get("/emails");
   expect((await page("")).apiKeys).toEqual(reply.body.apiKeys);
+});
+
+test("access and end of a key are chosen when it is created, listed and logged", async () => {
+  const { id: org, user } = await create();
+  const ends = "2031-01-01T01:00:00+01:00";
+  const expiresAt = "2031-01-01T00:00:00.000Z";
+  const limited = { access: "read", expiresAt };
+  const reply = await user.dashboard.post("/api-keys", { label: "SIEM", access: "read", expiresAt: ends });
+  expect(reply).toMatchObject({ status: 201, body: limited });
+  const made = await admin("key create", { org, label: "Audit", access: "read", "expires-at": ends });
+  expect(made).toMatchObject(limited);
+  const { apiKeys } = (await user.dashboard.get("/api-keys?limit=2")).body;
+  expect(apiKeys).toMatchObject([
+    { label: "Audit", ...limited },
+    { label: "SIEM", ...limited },
+  ]);
+  expect(await admin("key list", { org })).toMatchObject({
+    keys: [
+      { label: "Audit", ...limited },
+      { label: "SIEM", ...limited },
+      { access: "full", expiresAt: null },
+    ],
+  });
+  const [entry] = await activity(user.v1, "api_key.created");
+  expect(entry?.summary).toBe(`Created the API key Audit, which only reads, until ${expiresAt}`);
+  const past = admin("key create", { org, label: "Late", "expires-at": "2020-01-01T00:00:00Z" });
+  await expect(past).rejects.toThrow("--expires-at: must be in the future.");
 });

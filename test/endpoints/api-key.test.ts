@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { routes } from "../../functions/routes.ts";
 import { hashOf, mintApiKey } from "../../shared/access/keys/secret.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
+import { createClient } from "../service/client.ts";
 import { createKeyClient, createOrganization } from "../service/organization.ts";
 import { anonymous, expectUnauthenticated, getWith } from "./credentials.ts";
 import { requestEveryEndpoint } from "./every-endpoint.ts";
@@ -16,7 +18,7 @@ describe("an API key", () => {
     expect(JSON.stringify(listed)).not.toContain(hashOf(key));
   });
 
-  test("has no scopes: all keys and sessions of an organization have the same access", async () => {
+  test("of full access may do what sessions of members may", async () => {
     const organization = await createOrganization();
     const { api, domainId } = organization;
     const user = await signedIn(organization.id);
@@ -58,6 +60,49 @@ describe("an API key", () => {
     expectUnauthenticated(await api.get(`/emails?authorization=Bearer%20${key}&api_key=${key}`));
     expectUnauthenticated(await getWith({ cookie: `session=${key}` }));
     expectUnauthenticated(await getWith({ "x-api-key": key }));
+  });
+});
+
+describe("a key that only reads", () => {
+  const createReader = async () => {
+    const organization = await createOrganization();
+    const { key } = await admin("key create", { org: organization.id, label: "Reader", access: "read" });
+    return { ...organization, reader: createClient({ authorization: `Bearer ${key}` }) };
+  };
+
+  test.each(routes.map(({ method, path, endpoint }) => ({ method, path, endpoint })))(
+    "may $method $path only if that is a GET",
+    async ({ method, path, endpoint }) => {
+      const { reader } = await createReader();
+      const { status, body } = await reader.request(
+        method,
+        path.replace("{id}", "1"),
+        "body" in endpoint ? { body: {} } : {},
+      );
+      if (method === "GET") return expect([200, 404]).toContain(status);
+      expect({ status, body }).toEqual({
+        status: 403,
+        body: { error: expect.stringContaining("only reads"), code: "read_only_key" },
+      });
+    },
+  );
+
+  test("changes nothing by what would otherwise succeed", async () => {
+    const { api, reader, domainId } = await createReader();
+    await api.post("/emails", { email: "ada@demo.example", domainId });
+    const config = { recipients: ["a@acme.example"] };
+    const refused = [
+      await reader.post("/emails", { email: "alan@demo.example", domainId }),
+      await reader.post("/alert-configs", { channel: "email", config }),
+      await reader.post("/scans"),
+      await reader.post("/breaches/acknowledgements", { filter: {}, dryRun: true }),
+      await reader.request("HEAD", "/emails"),
+      await reader.request("PUT", "/nowhere"),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
+    expect((await reader.get("/emails")).body).toMatchObject({ total: 1 });
+    expect((await reader.get("/scans")).body).toMatchObject({ total: 0 });
+    expect((await reader.get("/alert-configs")).body).toMatchObject({ configs: [] });
   });
 });
 

@@ -178,6 +178,19 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
   ["PATCH /teams/1", /^name: |at least one field/, [{}, ...named("", null, ...noNames)]],
   ["POST /api-keys", /^label: /, [{}, { label: "" }, { label: "  " }, { label: "x".repeat(101) }]],
   ["POST /api-keys", /^label: must not contain/, noNames.map((label) => ({ label }))],
+  [
+    "POST /api-keys",
+    /^access: /,
+    [
+      { label: "X", access: "write" },
+      { label: "X", access: null },
+    ],
+  ],
+  [
+    "POST /api-keys",
+    /^expiresAt: must be/,
+    ["2020-01-01T00:00:00Z", "2031-01-01", 1].map((expiresAt) => ({ label: "X", expiresAt })),
+  ],
   ["GET /api-keys", /^limit/, ["limit=0", "limit=101", "limit=x"]],
   ["GET /api-keys", /^offset/, ["offset=-1"]],
   ["DELETE /api-keys/01", /^id/, none],

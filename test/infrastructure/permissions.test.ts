@@ -147,7 +147,7 @@ test("the authorizer notes the use of a key or session, and cannot make or reviv
   const key = keys.apiKey(1, "hash");
   const used = ["pk", "sk", "v", "lastUsedAt", "expiresAt"];
   expect(allowed("dynamodb:UpdateItem", key, used)).toContain("authorize");
-  for (const attribute of ["revokedAt", "id", "label", "userId"]) {
+  for (const attribute of ["revokedAt", "onlyReads", "endsAt", "id", "label", "userId"]) {
     expect(allowed("dynamodb:UpdateItem", key, [...used, attribute])).toEqual(writersOfIdentities);
   }
 });

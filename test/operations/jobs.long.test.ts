@@ -110,7 +110,9 @@ class History {
     if (draws("notice", 0.2)) {
       const label = `Key ${round} of ${org}`;
       const notices = newNotices(org, [this.#admin]);
-      await table.transact(notices.writes({ about: "api_key", label, by: "somebody" }));
+      await table.transact(
+        notices.writes({ about: "api_key", label, access: "full", expiresAt: null, by: "somebody" }),
+      );
       this.labels.push(label);
       acts.push(notices.send);
     }

@@ -1,8 +1,10 @@
+import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { ApiKey } from "../../api/routes.ts";
 import { Button, CopyButton } from "../../components/button.tsx";
+import { now } from "../../components/clock.ts";
 import { Confirm, Dialog, type Ends, FormDialog, type Show, useDialog } from "../../components/dialog.tsx";
-import { TextField } from "../../components/field.tsx";
+import { SelectField, TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty } from "../../components/notice.tsx";
@@ -29,7 +31,8 @@ function KeyList() {
     <>
       <div class="section-head">
         <p class="prose">
-          A key lets a program do everything that members do with addresses, scans, findings and alerts.
+          A key lets a program read addresses, scans, findings and alerts, and with full access do everything
+          that members do with them.
         </p>
         <Button kind="primary" onClick={() => show((ends) => <CreateKey {...ends} show={show} />)}>
           Create API key
@@ -76,29 +79,69 @@ const columns = (show: Show): Column<ApiKey>[] => [
     ),
   },
   { name: "Last used", width: "time", cell: ({ lastUsedAt }) => <When time={lastUsedAt} none="never" /> },
-  {
-    name: "State",
-    cell: ({ revokedAt }) =>
-      revokedAt === null ? (
-        <span class="state">Valid</span>
-      ) : (
-        <>
-          <span class="state off">Revoked</span> <When time={revokedAt} />
-        </>
-      ),
-  },
+  { name: "Access", cell: ({ access }) => accessNames[access] },
+  { name: "State", cell: (apiKey) => <KeyState apiKey={apiKey} /> },
   actionsColumn(
     (apiKey) =>
-      apiKey.revokedAt === null
+      stateOf(apiKey) === "valid"
         ? [{ name: "Revoke", act: () => show((ends) => <RevokeKey {...ends} apiKey={apiKey} />) }]
         : [],
     ({ label }) => label,
   ),
 ];
 
+const accessNames = { full: "Full", read: "Read only" } as const;
+
+/** What has become of a key, by the service's clock. */
+export function stateOf({ revokedAt, expiresAt }: ApiKey): "valid" | "revoked" | "ended" {
+  if (revokedAt !== null) return "revoked";
+  return expiresAt !== null && Date.parse(expiresAt) <= now() ? "ended" : "valid";
+}
+
+function KeyState({ apiKey }: { apiKey: ApiKey }) {
+  const { revokedAt, expiresAt } = apiKey;
+  switch (stateOf(apiKey)) {
+    case "revoked":
+      return (
+        <>
+          <span class="state off">Revoked</span> <When time={revokedAt} />
+        </>
+      );
+    case "ended":
+      return (
+        <>
+          <span class="state off">Ended</span> <When time={expiresAt} />
+        </>
+      );
+    case "valid":
+      return (
+        <>
+          <span class="state">Valid</span>
+          {expiresAt !== null && (
+            <small>
+              ends <When time={expiresAt} />
+            </small>
+          )}
+        </>
+      );
+  }
+}
+
+/** The end of a day of a date field, in the reader's time zone; null for an empty field. */
+function endOfDay(day: string): string | null {
+  const [year, month, date] = day.split("-").map(Number);
+  if (year === undefined || month === undefined || date === undefined) return null;
+  return new Date(year, month - 1, date + 1).toISOString();
+}
+
 function CreateKey({ show, ...ends }: Ends & { show: Show }) {
   const create = async (fields: FormData): Promise<undefined> => {
-    const { key } = await call("POST /dashboard/api-keys", { body: { label: String(fields.get("label")) } });
+    const body = {
+      label: String(fields.get("label")),
+      access: fields.get("access") === "read" ? ("read" as const) : ("full" as const),
+      expiresAt: endOfDay(String(fields.get("expiresAt"))),
+    };
+    const { key } = await call("POST /dashboard/api-keys", { body });
     show(({ onClose }) => <CreatedKey value={key} onClose={onClose} />);
   };
   return (
@@ -111,17 +154,58 @@ function CreateKey({ show, ...ends }: Ends & { show: Show }) {
         autocomplete="off"
         hint="What it is for, such as the name of the program."
       />
+      <SelectField
+        label="Access"
+        name="access"
+        choices={[
+          { value: "full", label: "Full: it does what members do" },
+          { value: "read", label: "Read only: it changes nothing" },
+        ]}
+        chosen="full"
+        hint="Programs that export findings or activity only read."
+      />
+      <TextField
+        label="Last day"
+        name="expiresAt"
+        type="date"
+        hint="It ends with this day. Leave it empty for a key that does not end."
+      />
     </FormDialog>
   );
 }
 
+/** Shows a key, and asks before it goes without having been copied: nobody can show it again. */
 function CreatedKey({ value, onClose }: { value: string; onClose: () => void }) {
+  const [state, setState] = useState<"new" | "asking" | "copied">("new");
+  const isCopied = state === "copied";
+  useEffect(() => {
+    if (isCopied) return;
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [isCopied]);
+  const leave = (): void => (isCopied ? onClose() : setState("asking"));
+  const noteCopy = (): void => {
+    if (getSelection()?.toString().includes(value)) setState("copied");
+  };
   return (
-    <Dialog title="Your new API key" onClose={onClose} button="Close">
+    <Dialog title="Your new API key" onClose={onClose} staysOpen={!isCopied} onEscape={leave}>
       <p>Copy it now: it is shown only once.</p>
-      <p class="secret">
-        <code>{value}</code> <CopyButton text={value} about="The API key" />
+      <p class="secret" onCopy={noteCopy}>
+        <code>{value}</code>{" "}
+        <CopyButton text={value} about="The API key" onCopied={() => setState("copied")} />
       </p>
+      {state === "asking" && (
+        <p role="alert">You have not copied the key. Once this is closed, nobody can show it again.</p>
+      )}
+      <div class="buttons">
+        {state === "asking" && (
+          <Button kind="danger" onClick={onClose}>
+            Close without copying
+          </Button>
+        )}
+        <Button onClick={leave}>Close</Button>
+      </div>
     </Dialog>
   );
 }

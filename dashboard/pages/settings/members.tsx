@@ -17,6 +17,7 @@ import { When } from "../../components/when.tsx";
 import { isAdmin, isMember, loadSession, session } from "../../session.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { isolated } from "../../translation.ts";
+import { stateOf } from "./api-keys.tsx";
 
 const roles = [
   { value: "member", label: "Member: everything but the settings of the organization" },
@@ -185,7 +186,7 @@ const useMadeKeys = (member: Member | undefined): Data<ApiKey[]> =>
     if (member === undefined) return apiKeys;
     const pages = allPages("apiKeys", (query) => call("GET /dashboard/api-keys", { query }, { signal }));
     for await (const { rows } of pages)
-      apiKeys.push(...rows.filter((key) => key.createdBy?.id === member.id && key.revokedAt === null));
+      apiKeys.push(...rows.filter((key) => key.createdBy?.id === member.id && stateOf(key) === "valid"));
     return apiKeys;
   });
 

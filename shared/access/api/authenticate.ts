@@ -3,7 +3,7 @@ import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { RefusalName } from "../../contract/errors.ts";
 import { billingRefusal } from "../billing/billing.ts";
-import type { ApiKey } from "../keys/api-key.ts";
+import { type ApiKey, isValid } from "../keys/api-key.ts";
 import type { User } from "../members/user.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { isLive, type Session, touch } from "../sessions/session.ts";
@@ -15,7 +15,10 @@ import { sourceAddress } from "./source-address.ts";
 type Given = Exclude<Credential, "none">;
 
 /** `caller`: the credential is stored, though perhaps revoked or ended. `valid`: it is neither. */
-type Identified = { caller?: Caller; valid?: { principal: Principal; touch: () => Promise<void> } };
+type Identified = {
+  caller?: Caller;
+  valid?: { principal: Principal; onlyReads: boolean; touch: () => Promise<void> };
+};
 
 const nobody: Identified = {};
 
@@ -40,9 +43,9 @@ const userRequest = (
 
 /**
  * Decides who a request of /api/v1 is from. The order of checks is: address limit, authentication, limit of
- * the key or user, origin. One parallel trip to the table reads the rows and counts the request of a known
- * credential. Refusals say whose credential it was. Whether a lapsed organization is answered is the
- * endpoint's decision.
+ * the key or user, what the key may do, origin. One parallel trip to the table reads the rows and counts the
+ * request of a known credential. Refusals say whose credential it was. Whether a lapsed organization is
+ * answered is the endpoint's decision.
  */
 export const authenticate = async (
   event: APIGatewayRequestAuthorizerEvent,
@@ -74,6 +77,7 @@ export const authenticate = async (
   const seconds = secondsOf(caller);
   if (seconds > 0)
     return refuse(credential, identified, credential.kind === "key" ? "keyLimit" : "userLimit", seconds);
+  if (valid.onlyReads && event.httpMethod !== "GET") return refuse(credential, identified, "readOnlyKey");
   if (credential.kind === "session" && !isOwnOrigin(event))
     return refuse(credential, identified, "foreignOrigin");
   await valid.touch();
@@ -193,13 +197,15 @@ const identify = async (credential: Given, now: Date): Promise<Identified> => {
     "userId" in row
       ? { organizationId: owner.id, actorType: "user", actorId: row.userId }
       : { organizationId: owner.id, actorType: "api_key", actorId: row.id };
-  const identity = "userId" in row ? ofSession(row, { user: member, owner }, credential, now) : ofKey(row);
+  const identity =
+    "userId" in row ? ofSession(row, { user: member, owner }, credential, now) : ofKey(row, now);
   if (identity === undefined) return { caller };
   const lapsed = billingRefusal(owner.billing, now);
   return {
     caller,
     valid: {
       principal: { organizationId: owner.id, ...identity, ...(lapsed && { lapsed }) },
+      onlyReads: "onlyReads" in row,
       touch: () => touch(key, row, now).catch(() => {}),
     },
   };
@@ -212,8 +218,8 @@ const keyOf = (credential: Given): Key => {
     : keys.session(organizationId, credential.userId, hash);
 };
 
-const ofKey = (row: ApiKey): Pick<Principal, "actor"> | undefined =>
-  row.revokedAt === null ? { actor: { type: "api_key", id: row.id, label: row.label } } : undefined;
+const ofKey = (row: ApiKey, now: Date): Pick<Principal, "actor"> | undefined =>
+  isValid(row, now) ? { actor: { type: "api_key", id: row.id, label: row.label } } : undefined;
 
 /** DynamoDB deletes expired rows late, and rows of a removed user may remain. So a row alone says little. */
 const ofSession = (

@@ -19,13 +19,24 @@ export type ApiKey = {
   createdBy?: { id: number; label: string };
   /** Exact to the hour; absent before the first use. */
   lastUsedAt?: string;
+  /** It may ask by GET alone; absent: it may do all that the organization may. */
+  onlyReads?: true;
+  /**
+   * When the key ends; absent: never. Not called `expiresAt`: the authorizer may write that of sessions, and so
+   * of these rows.
+   */
+  endsAt?: string;
 };
 
+/** What a key may do, and when it ends. */
+export type Terms = { access: "full" | "read"; expiresAt: string | null };
+
 /** A key as it is listed. */
-export type ListedKey = Required<Omit<ApiKey, "createdBy" | "lastUsedAt">> & {
-  createdBy: { id: number; label: string } | null;
-  lastUsedAt: string | null;
-};
+export type ListedKey = Pick<ApiKey, "id" | "label" | "createdAt" | "revokedAt" | "preview"> &
+  Terms & {
+    createdBy: { id: number; label: string } | null;
+    lastUsedAt: string | null;
+  };
 
 export type CreatedKey = ListedKey & { key: string };
 
@@ -36,7 +47,7 @@ export type CreatedKey = ListedKey & { key: string };
  */
 export const create = async (
   org: number,
-  label: string,
+  { label, access, expiresAt }: { label: string } & Terms,
   actor: Actor,
   also: (created: CreatedKey) => readonly Write[] = () => [],
 ): Promise<CreatedKey> => {
@@ -48,6 +59,8 @@ export const create = async (
     preview: previewOf(key),
     createdAt: slot.createdAt,
     ...(actor.type === "user" && { createdBy: { id: actor.id, label: actor.label } }),
+    ...(access === "read" && { onlyReads: true }),
+    ...(expiresAt !== null && { endsAt: expiresAt }),
     revokedAt: null,
   };
   const created = { ...listed(row), key };
@@ -59,14 +72,25 @@ export const create = async (
     { put: { ...keys.apiKey(org, hashOf(key)), ...row }, if: absent },
     ...activity.writes(org, slot, {
       action: "api_key.created",
-      summary: `Created the API key ${label}`,
+      summary: `Created the API key ${label}${inWords({ access, expiresAt })}`,
       actor,
     }),
   ]);
   return created;
 };
 
-/** All keys, newest first, including revoked ones. */
+/** What limits a key, to go behind its label; nothing if it may do everything and does not end. */
+export const inWords = ({ access, expiresAt }: Terms): string =>
+  [
+    ...(access === "read" ? [", which only reads"] : []),
+    ...(expiresAt === null ? [] : [`, until ${expiresAt}`]),
+  ].join("");
+
+/** Neither revoked nor ended. */
+export const isValid = ({ revokedAt, endsAt }: ApiKey, now: Date): boolean =>
+  revokedAt === null && (endsAt === undefined || Date.parse(endsAt) > now.getTime());
+
+/** All keys, newest first, including revoked and ended ones. */
 export const list = async (org: number): Promise<ListedKey[]> => {
   const rows = await table.query<ApiKey & Key>({ pk: keys.apiKey(org, "").pk });
   return rows.map((row) => listed(row)).sort((a, b) => b.id - a.id);
@@ -79,6 +103,8 @@ const listed = (row: ApiKey): ListedKey => ({
   createdAt: row.createdAt,
   createdBy: row.createdBy ?? null,
   lastUsedAt: row.lastUsedAt ?? null,
+  access: row.onlyReads === true ? "read" : "full",
+  expiresAt: row.endsAt ?? null,
   revokedAt: row.revokedAt,
 });
 

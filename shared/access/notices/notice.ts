@@ -5,13 +5,14 @@
  */
 import { isMailSetUp } from "../../aws/mail/setting.ts";
 import type { Write } from "../../aws/table/condition.ts";
+import type { Terms } from "../keys/api-key.ts";
 import * as users from "../members/user.ts";
 import { type MailRow, type Prepared, prepare } from "../sign-in/mail-row.ts";
 
 /** `createdAt`, `browser`: when and where a passkey was added. `by`: who did it, as the activity log names them. */
 export type Notice =
   | ({ about: "passkey"; change: "added" | "removed" } & Pick<users.Passkey, "createdAt" | "browser">)
-  | { about: "api_key"; label: string; by: string }
+  | ({ about: "api_key"; label: string; by: string } & Terms)
   /** `change`: they became one, or are none any more. */
   | { about: "admin"; change: "added" | "removed"; email: string; by: string }
   /** `what`: a sentence, without what the channel sends to. */

@@ -14,7 +14,8 @@ export const noticeMessage = (dashboard: string, organizationName: string, notic
         subject: `A new API key: ${organizationName} on ${senderName}`,
         lead:
           `${notice.by} created the API key "${notice.label}" of ${organizationName}. Whoever has ` +
-          "it can use the whole API, without signing in.",
+          (notice.access === "read" ? "it can read all findings and addresses" : "it can use the whole API") +
+          `, without signing in${notice.expiresAt === null ? "" : `, until ${minuteOf(notice.expiresAt)}`}.`,
         label: "API keys",
         url: `${dashboard}/settings/api-keys`,
         notes: [nothingToDo, "If not, revoke the key on that page, and remove whoever made it."],
@@ -50,13 +51,16 @@ export const noticeMessage = (dashboard: string, organizationName: string, notic
   }
 };
 
+/** Such as "2026-11-21 at 09:30 UTC". */
+const minuteOf = (time: string): string => `${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`;
+
 /** The mail about a passkey that was added or removed, perhaps by somebody else than its user. */
 const passkeyMessage = (
   url: string,
   organizationName: string,
   { change, browser = "an unknown browser", createdAt }: Extract<Notice, { about: "passkey" }>,
 ): LinkMessage => {
-  const added = `in ${browser} on ${createdAt.slice(0, 10)} at ${createdAt.slice(11, 16)} UTC`;
+  const added = `in ${browser} on ${minuteOf(createdAt)}`;
   return render({
     subject: `A passkey was ${change}: ${organizationName} on ${senderName}`,
     lead:

@@ -1,7 +1,7 @@
 /** What the dashboard shows of an organization, its users, sessions, API keys and teams. */
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
-import { nameOf, timestamp } from "../../contract/text.ts";
+import { nameOf, time, timestamp } from "../../contract/text.ts";
 import { billingInterval, billingStatus } from "../billing/billing-schema.ts";
 
 export const role = z.enum(["admin", "member"]).check(
@@ -23,6 +23,16 @@ export const teamName = nameOf(100).check(
   z.meta({ examples: ["Finance"] }),
 );
 export const keyLabel = nameOf(100);
+export const keyAccess = z.enum(["full", "read"]).check(
+  z.meta({
+    description:
+      "`full`: all that the organization may do below `/api/v1`; `read`: GET alone, 403 on anything else",
+  }),
+);
+export const keyEnd = time.check(
+  z.refine((end) => Date.parse(end) > Date.now(), "must be in the future"),
+  z.meta({ description: "From this instant on the key is refused, as a revoked one is" }),
+);
 
 export const scanFrequency = z
   .enum(["day", "week", "never"])
@@ -135,6 +145,10 @@ export const apiKey = z
       .nullable(z.object({ id: idField, label: z.string() }))
       .check(z.meta({ description: "The user who created it; null when the command line did" })),
     lastUsedAt: z.nullable(timestamp).check(z.meta({ description: "Exact to the hour" })),
+    access: keyAccess,
+    expiresAt: z
+      .nullable(timestamp)
+      .check(z.meta({ description: "From this instant on the key is refused; null: it does not end" })),
     revokedAt: z.nullable(timestamp),
   })
   .check(z.meta({ id: "ApiKey" }));

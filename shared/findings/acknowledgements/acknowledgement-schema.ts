@@ -1,13 +1,8 @@
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
-import { timestamp } from "../../contract/text.ts";
+import { time, timestamp } from "../../contract/text.ts";
 import { severities, severity } from "../../hibp/severity-schema.ts";
 import { acknowledgeReason, resolution } from "../finding-schema.ts";
-
-const time = z.pipe(
-  z.iso.datetime({ offset: true, error: "must be an ISO 8601 time such as 2026-11-21T09:30:00.000Z" }),
-  z.transform((given: string) => new Date(given).toISOString()),
-);
 
 const maximumIds = 1000;
 const someIds = z.array(idField).check(z.minLength(1), z.maxLength(maximumIds));

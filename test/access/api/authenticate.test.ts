@@ -10,6 +10,8 @@ import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { presetCount, subjects } from "../../endpoints/limit-window.ts";
 import { createOrganization, createUser } from "../organizations/accounts.ts";
 
+const unlimited = { access: "full", expiresAt: null } as const;
+
 useEngine();
 let org: number;
 let value: string;
@@ -68,7 +70,7 @@ describe("a session", () => {
 });
 
 test("a key with a wrong checksum is counted for its address and never read", async () => {
-  const { key } = await apiKeys.create(org, "Mistyped", administrator);
+  const { key } = await apiKeys.create(org, { ...unlimited, label: "Mistyped" }, administrator);
   const wrong = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
   const capacity = recordCapacity();
   expect(await authenticateBy("https", { authorization: `Bearer ${wrong}` })).toEqual({
@@ -80,6 +82,21 @@ test("a key with a wrong checksum is counted for its address and never read", as
     organizationId: org,
   });
   expect(capacity.take().readUnits).toBe(2);
+});
+
+test("a key is refused from the instant of its end, like a revoked one", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01T00:00:00Z") });
+  onTestFinished(() => void vi.useRealTimers());
+  const end = Date.parse("2030-06-01T12:00:00Z");
+  const ending = { label: "Ending", access: "full", expiresAt: new Date(end).toISOString() } as const;
+  const { id, key } = await apiKeys.create(org, ending, administrator);
+  const at = (time: number) => {
+    vi.setSystemTime(time);
+    return authenticateBy("https", { authorization: `Bearer ${key}` });
+  };
+  expect(await at(end - 1)).toMatchObject({ organizationId: org, actor: { type: "api_key", id } });
+  const refused = { refusal: "unauthenticated", caller: { actorType: "api_key", actorId: id } };
+  for (const time of [end, end + 1]) expect(await at(time)).toMatchObject(refused);
 });
 
 test("keys and cookies that somebody makes up cost one write, and count for nobody", async () => {
@@ -98,7 +115,7 @@ test("keys and cookies that somebody makes up cost one write, and count for nobo
 
 test("a request that the address's limit refuses takes no place under the key's limit", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01T00:00:30Z") });
-  const { key } = await apiKeys.create(org, "Burst", administrator);
+  const { key } = await apiKeys.create(org, { ...unlimited, label: "Burst" }, administrator);
   const request = () => authenticateBy("https", { authorization: `Bearer ${key}` });
   // From now on its requests are counted while the key is read.
   await request();

@@ -10,6 +10,8 @@ import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { createOrganization, createUser } from "./accounts.ts";
 
+const unlimited = { access: "full", expiresAt: null } as const;
+
 useEngine();
 
 let restore = () => {};
@@ -17,7 +19,7 @@ afterEach(() => restore());
 
 const createKey = async () => {
   const org = await createOrganization();
-  const { id } = await apiKeys.create(org, "Leaked", administrator);
+  const { id } = await apiKeys.create(org, { ...unlimited, label: "Leaked" }, administrator);
   const revokedAt = async () => (await apiKeys.list(org))[0]?.revokedAt;
   const entries = async () => {
     const { activity } = await log.list(org, { limit: 10, offset: 0 }, new Date());
@@ -77,8 +79,8 @@ describe("a user's keys", () => {
     await createUser(org, "boss@acme.example");
     const { id, email: label } = await createUser(org, "ada@acme.example");
     const ada = { type: "user", id, label } as const;
-    for (const name of ["One", "Two"]) await apiKeys.create(org, name, ada);
-    await apiKeys.create(org, "Operator's", administrator);
+    for (const name of ["One", "Two"]) await apiKeys.create(org, { label: name, ...unlimited }, ada);
+    await apiKeys.create(org, { ...unlimited, label: "Operator's" }, administrator);
     const valid = async () =>
       (await apiKeys.list(org)).filter(({ revokedAt }) => revokedAt === null).map(({ label }) => label);
     return { org, ada, valid };
@@ -114,7 +116,9 @@ describe("a user's keys", () => {
         }
         return next(sent);
       });
-      await expect(apiKeys.create(org, "Late", ada)).rejects.toMatchObject({ refusal: "adminOnly" });
+      await expect(apiKeys.create(org, { ...unlimited, label: "Late" }, ada)).rejects.toMatchObject({
+        refusal: "adminOnly",
+      });
       expect(isUnderWay).toBe(false);
       expect(await valid()).toEqual(["Operator's"]);
     },

@@ -22,6 +22,9 @@ type Mail = {
   Content: { Simple: { Body: { Text: { Data: string }; Html: { Data: string } } } };
 };
 
+/** A new key, as a notice tells of it. */
+const backup = { label: "Backup", access: "full", expiresAt: null } as const;
+
 useEngine();
 let server: Server;
 let org: number;
@@ -174,8 +177,12 @@ describe("the worker", () => {
     expect(await tell({ about: "passkey", change: "removed", ...passkey })).toMatch(
       /^The passkey that was added .+ in Firefox on Windows .+ was removed\./,
     );
-    expect(await tell({ about: "api_key", label: "Backup", by })).toMatch(
-      /^eve@acme\.example created the API key "Backup" of Thrifty\..*\/settings\/api-keys$/ms,
+    expect(await tell({ about: "api_key", ...backup, by })).toMatch(
+      /^eve@acme\.example created the API key "Backup" of Thrifty\. Whoever has it can use .*\/settings\/api-keys$/ms,
+    );
+    const expiresAt = "2030-02-03T04:05:06.000Z";
+    expect(await tell({ about: "api_key", label: "Backup", access: "read", expiresAt, by })).toMatch(
+      /Whoever has it can read all .+, without signing in, until 2030-02-03 at 04:05 UTC\./,
     );
     const email = "mallory@acme.example";
     expect(await tell({ about: "admin", change: "added", email, by })).toMatch(
@@ -187,7 +194,7 @@ describe("the worker", () => {
     expect(await tell({ about: "channel", what: "It was changed.", by: 'the API key "CI"' })).toMatch(
       /^It was changed\. This was done by the API key "CI"\..*\/alerts$/ms,
     );
-    expect(mails).toHaveLength(6);
+    expect(mails).toHaveLength(7);
   });
 
   test("nobody is told of a passkey where no e-mail is sent, nor a removed user", async () => {
@@ -201,7 +208,7 @@ describe("the worker", () => {
     await deliverNotice(lastMessage());
     expect(mails).toEqual([]);
     // What else was done concerns those too who were removed by whoever did it.
-    await table.transact(notices.writes({ about: "api_key", label: "Backup", by: "eve@acme.example" }));
+    await table.transact(notices.writes({ about: "api_key", ...backup, by: "eve@acme.example" }));
     await notices.send();
     await deliverNotice(lastMessage());
     expect(mails.map(({ Destination }) => Destination.ToAddresses)).toEqual([["silent@acme.example"]]);
@@ -212,7 +219,7 @@ describe("the worker", () => {
 
   test("tries a notice for two days, also by the sweep when SES refuses it", async () => {
     const notices = newNotices(org, [await createUser("late-notice@acme.example")]);
-    await table.transact(notices.writes({ about: "api_key", label: "Backup", by: "eve@acme.example" }));
+    await table.transact(notices.writes({ about: "api_key", ...backup, by: "eve@acme.example" }));
     await notices.send();
     const mailId = lastMessage();
     accepts.mail = false;
