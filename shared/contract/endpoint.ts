@@ -46,7 +46,7 @@ export type Use =
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export type Access = "anyone" | "user" | "admin";
+type Access = "anyone" | "user" | "admin";
 
 /** The only file of a multipart/form-data body. */
 export type Upload = {

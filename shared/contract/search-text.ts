@@ -1,7 +1,7 @@
 /** How texts are compared when people search. */
 
 /** Of a query, and of what it is looked up by. */
-export const minimumCharacters = 2;
+const minimumCharacters = 2;
 
 /** Letters that Unicode does not decompose, and what people type instead. */
 const plainLetters: Record<string, string> = {

@@ -24,7 +24,7 @@ export const text = (maximum: number, options: { multiline?: boolean } = {}) =>
   );
 
 /** Trimmed text that is more than white space. */
-export const nonBlank = (maximum: number) => text(maximum).check(z.trim(), z.minLength(1));
+const nonBlank = (maximum: number) => text(maximum).check(z.trim(), z.minLength(1));
 
 /** Of scripts that are written without joiners. */
 const unjoined = "[\\0-\\x7f\\p{sc=Latn}\\p{sc=Grek}\\p{sc=Cyrl}]";

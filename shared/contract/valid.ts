@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { anyOf } from "./text.ts";
 
 /** The first problem of an input; `path` is empty for the input itself, `message` never quotes the value. */
-export type Problem = { path: string[]; message: string };
+type Problem = { path: string[]; message: string };
 
 const types: Readonly<Record<string, string>> = {
   string: "a string",

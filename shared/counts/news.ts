@@ -30,7 +30,7 @@ type Changes = { findings?: readonly FindingChange[]; people?: readonly string[]
 const peopleAttribute = "people";
 
 /** Of one breach: the findings, those that are open, and those with a message to their owner. */
-export type NewFindings = { findings: number; open: number; told: number };
+type NewFindings = { findings: number; open: number; told: number };
 
 const namesOf = (breachId: number) => ({
   findings: String(breachId),
@@ -114,7 +114,7 @@ export const readSums = async (org: number, from: string): Promise<Map<string, R
 };
 
 /** `people`: e-mails with a finding among these; one that was found in two transactions may count twice. */
-export type News = NewFindings & { since: string; people: number; byBreach: Map<number, NewFindings> };
+type News = NewFindings & { since: string; people: number; byBreach: Map<number, NewFindings> };
 
 /**
  * What was detected since the beginning of the day a week ago (UTC), is not history, and is still there.

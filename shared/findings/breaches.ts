@@ -10,7 +10,7 @@ import * as breachDates from "./breach-dates.ts";
 import type { FoundBreach, FoundBreachOrder } from "./breach-schema.ts";
 import { detailed } from "./detailed.ts";
 
-export type BreachQuery = {
+type BreachQuery = {
   limit: number;
   offset: number;
   /** `open`: with open findings; `handled`: without. */

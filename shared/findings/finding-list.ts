@@ -6,7 +6,7 @@ import * as detailed from "./detailed.ts";
 import type { DetailedFinding } from "./finding-schema.ts";
 import { type FindingQuery, page } from "./page.ts";
 
-export type FindingList = {
+type FindingList = {
   findings: DetailedFinding[];
   total: number;
   unacknowledged: number;

@@ -1,7 +1,7 @@
 /** What can be done, by what leaked: by the person who handles a finding, and by the owner of the address. */
 import { type Exposure, type Topic, topicOf } from "./severity.ts";
 
-export type Advice = { title: string; steps: string[] };
+type Advice = { title: string; steps: string[] };
 
 /** People do not read more than this. */
 const maximumAdvice = 4;

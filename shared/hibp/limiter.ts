@@ -9,7 +9,7 @@ import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 
 /** Up to `granted` requests may be sent until `validUntil`, or none for `waitSeconds` (at least 1). */
-export type Grant = { granted: number; validUntil: Date } | { granted: 0; waitSeconds: number };
+type Grant = { granted: number; validUntil: Date } | { granted: 0; waitSeconds: number };
 
 /** A request must be sent within this time after it was granted, or it needs another grant. */
 export const grantValiditySeconds = 5;

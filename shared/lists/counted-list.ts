@@ -17,7 +17,7 @@ import { type BlockRead, countBlock, readBlock, readIds, readPlanned } from "./r
 /** What the list itself keeps on the row of every member. */
 export type Member<T = Item> = T & Key & { id: number; createdAt: string; group: string };
 
-export type PageInput<G, J, Name extends string> = {
+type PageInput<G, J, Name extends string> = {
   /** Which attributes of the members to read besides `id` and `group`. Default: all. */
   attributes?: readonly Name[] | undefined;
   /** Which groups are wanted. Default: all. */

@@ -38,7 +38,7 @@ export type BoundaryRead = OfBlock & { way: "boundary"; since: string; until: nu
 /** How members of a page are read. */
 export type Read = RangeRead | BoundaryRead;
 
-export type Plan = {
+type Plan = {
   /** How many members match, without those of the block at the time boundary. */
   total: number;
   /** In the order of the page. A `boundary` comes last. */

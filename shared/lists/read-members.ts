@@ -147,7 +147,7 @@ const isOneOf = (groupKeys: readonly string[] | undefined): ((row: table.WireRow
  * Makes the table leave out members of other groups. Undefined if no group is left out, or if there are too
  * many group keys to name.
  */
-export const hasOneOf = (groupKeys: readonly string[] | undefined): Condition | undefined =>
+const hasOneOf = (groupKeys: readonly string[] | undefined): Condition | undefined =>
   groupKeys === undefined || groupKeys.length > maximumValues
     ? undefined
     : condition(

@@ -10,7 +10,7 @@ import type { Domain } from "../monitoring/domains/domain.ts";
 import type { Planner } from "./lock.ts";
 
 /** An alias (the part of an address before the @) → the names of its breaches. */
-export type BreachNames = Map<string, string[]>;
+type BreachNames = Map<string, string[]>;
 
 /**
  * What HIBP answered about a domain. "checked": `breachNames` holds the names of the breaches of each

@@ -11,7 +11,7 @@ import { addFailures, type Failures } from "./record.ts";
 import { addStealerLogs, type Compared } from "./stealer-logs.ts";
 
 /** What is to be done for a batch. */
-export type BatchWork = {
+type BatchWork = {
   /** How many e-mails need no write. */
   unchanged: number;
   /** How many e-mails are of domains without an answer that is believed, by its reason. */

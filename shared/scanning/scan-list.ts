@@ -55,7 +55,7 @@ export const latest = async (org: number, now: Date): Promise<(Scan & { coverage
  * Numbers of e-mails. `stale`: not reached, they keep an earlier result; `skipped`: on domains that are
  * not verified.
  */
-export type Coverage = { checked: number; failed: number; stale: number; skipped: number };
+type Coverage = { checked: number; failed: number; stale: number; skipped: number };
 
 const shownAttributes = [
   "createdAt",

@@ -19,7 +19,7 @@ type IsAnyone<E> = E extends { access: "anyone" } ? true : false;
 type IsUser<E> = E extends { access: "user" | "admin" } ? true : false;
 
 /** What a handler is called with. Input has passed the contract's schemas. */
-export type Call<E extends Endpoint> = {
+type Call<E extends Endpoint> = {
   /** The organization's id; undefined where anyone may call. */
   org: IsAnyone<E> extends true ? undefined : number;
   /** Who calls: a user or an API key; of the dashboard a user; undefined where anyone may call. */

@@ -15,7 +15,7 @@ export type BillingStatus = z.infer<typeof billingStatus>;
 
 export const billingInterval = z.enum(["month", "year"]);
 
-export const billing = z.object({
+const billing = z.object({
   status: billingStatus,
   /** ISO 8601. From this time on a trial is refused as expired. */
   trialEndsAt: z.nullable(z.string()),

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 
-export type OperatorEntry = {
+type OperatorEntry = {
   /** ISO 8601. */
   at: string;
   /** The ARN of an AWS identity, or the local user. */

@@ -12,7 +12,7 @@ import { withVersion } from "../../contract/version.ts";
 import { type ScanFrequency, scanPeriodMilliseconds } from "./organization.ts";
 
 /** The outputs of the stack that a schedule refers to. */
-export type ScheduleOutputs = {
+type ScheduleOutputs = {
   ScheduleGroupName?: string;
   ScheduledScanFunctionArn?: string;
   ScheduledScanRoleArn?: string;

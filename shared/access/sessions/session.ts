@@ -85,7 +85,7 @@ export const createdBy = ({ byOperator }: Pick<Session, "byOperator">): "user" |
 export const expiresAt = (session: Session, organization: Terms): string =>
   new Date(endOf(session, organization)).toISOString();
 
-export type NewSession = { session: Session; value: string; writes: Write[] };
+type NewSession = { session: Session; value: string; writes: Write[] };
 
 /**
  * Prepares a session. Only the hash of `value`, the cookie's value, is in the writes, so the caller must show

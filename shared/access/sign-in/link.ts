@@ -28,7 +28,7 @@ export type Bearer = { email: string; identityId?: string; organizationId?: numb
  * Who vouches for the person with the link, besides their mailbox: the operator who made it, or the identity
  * provider. Absent: nobody.
  */
-export type Voucher = "operator" | "provider";
+type Voucher = "operator" | "provider";
 
 /** `isInvitation`: the link ends with the user's first sign-in, by whatever way. */
 type NewLink = Bearer & { by?: Voucher; isInvitation?: true };

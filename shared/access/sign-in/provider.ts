@@ -62,7 +62,7 @@ export const begin = (
  * Whom the provider has signed in. A person is `issuer` and `subject`, which it gives to nobody else (OpenID Connect
  * Core 1.0, 5.7). `address` is the one that it vouches for, in no checked form.
  */
-export type Identified = { issuer: string; subject: string; address: string; name: unknown };
+type Identified = { issuer: string; subject: string; address: string; name: unknown };
 
 /**
  * Reads the parameters with which the provider led the browser back. Refuses `addressUnverified`, `claimRequired`, and

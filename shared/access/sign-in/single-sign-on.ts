@@ -8,7 +8,7 @@ import type { Visit } from "../sessions/browser.ts";
 import * as links from "./link.ts";
 
 /** An account at the identity provider. `email` is normalized as those of users are. */
-export type Identity = { identityId: string; email: string; name: string | null };
+type Identity = { identityId: string; email: string; name: string | null };
 
 /**
  * The stored identity of an account. Its issuer and subject name it for good, whatever its address becomes

@@ -11,7 +11,7 @@ import { type Addressee, addresseesOf, fingerprint } from "../kinds/recipient.ts
  * sent, and gives the others back to the budget; it never throws. `obstacle`: why nothing may be sent for
  * `seconds`; `isForNobody`: no recipient wants it.
  */
-export type MailPlan =
+type MailPlan =
   | { recipients: Addressee[]; giveBack: (sent: number) => Promise<void> }
   | { obstacle: Failure; seconds: number; isForNobody?: boolean };
 

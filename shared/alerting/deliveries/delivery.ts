@@ -64,7 +64,7 @@ export const typeOf = (event: AlertEvent): EventType => {
 export type PersonEvent = { breachIds: number[]; email: { id: number; findingIds: number[] } };
 
 /** What a delivery waits for, in a few words, and until when, ISO 8601. */
-export type WaitsFor = { reason: string; until: string };
+type WaitsFor = { reason: string; until: string };
 
 /**
  * What a message about many people is about. `breachId`: the worst breach that it names; `isPart`: at least

@@ -10,7 +10,7 @@ const attributes = ["id", "group", "emailId", "email", "breachId", "stealerLogDo
 export type ScanFinding = Pick<FindingRecord, (typeof attributes)[number]>;
 
 /** `isWhole`: `rows` gives all findings, and not only those of the first blocks. */
-export type ScanFindings = {
+type ScanFindings = {
   bySeverity: Record<Severity, number>;
   isWhole: boolean;
   /** In the order of their ids. */

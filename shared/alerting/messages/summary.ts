@@ -28,7 +28,7 @@ export type SummaryBreach = Breach & {
 };
 
 /** What the headline says. `worst`: the worst breach; `more`: how many more there are. */
-export type InAll = { worst: Breach | undefined; more: number; findings: number; people: number };
+type InAll = { worst: Breach | undefined; more: number; findings: number; people: number };
 
 /** `findings`: new breaches; `baseline`: what the first scan found; `risen`: a breach is worse than it was thought. */
 export type Summary = {

@@ -19,7 +19,7 @@ import { reportEnd } from "./ended.ts";
 import { type FindingsRow, reportFindings, reportGathered, reportSoFar } from "./findings.ts";
 import { reportProblem, reportRise } from "./problem.ts";
 
-export type OutboxSettings = {
+type OutboxSettings = {
   /** From the first finding of a running scan to the first message about the scan as a whole. */
   firstMessageSeconds: number;
 };

@@ -30,7 +30,7 @@ export const firstBatch = (
 };
 
 /** `removed`: e-mails that are not there any more. */
-export type BatchResult =
+type BatchResult =
   | { outcome: "written"; lock: AcknowledgementLock }
   | { outcome: "changed"; removed: number[] }
   | { outcome: "overtaken" };

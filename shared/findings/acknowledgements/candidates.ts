@@ -15,7 +15,7 @@ export type Candidate = Pick<
 export type Window = { candidates: Candidate[]; upTo: number };
 
 /** Reads the next candidates behind a cursor; undefined when there are no more. */
-export type Reader = (cursor: number) => Promise<Window | undefined>;
+type Reader = (cursor: number) => Promise<Window | undefined>;
 
 /** Ids that are read at the same time. */
 const idsPerRead = 100;

@@ -43,7 +43,7 @@ export const announce = async (): Promise<void> => {
 };
 
 /** A breach some of whose findings have another severity than the catalog says. */
-export type Outdated = { breachId: number; level: number; from: number; count: number };
+type Outdated = { breachId: number; level: number; from: number; count: number };
 
 /** Those of an organization, by breach id. Reads the counts, and each breach that has findings. */
 export const outdatedBreaches = async (org: number): Promise<Outdated[]> => {

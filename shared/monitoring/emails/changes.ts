@@ -43,7 +43,7 @@ export const additionOf = (
 };
 
 /** What an e-mail is to be; a missing field stays. null: no team, no owner. */
-export type EmailChange = {
+type EmailChange = {
   isActive?: boolean | undefined;
   teamId?: number | null | undefined;
   ownerName?: string | null | undefined;

@@ -14,7 +14,7 @@ import * as teams from "../teams/team.ts";
 import { additionOf, changeOf, transactionOf } from "./changes.ts";
 import { emails } from "./record.ts";
 
-export type NewEmail = {
+type NewEmail = {
   email: string;
   domainId: number;
   teamId?: number | undefined;

@@ -36,7 +36,7 @@ export const ownerWordWrites = (org: number, email: Named, before: string | null
   ];
 };
 
-export type Found = {
+type Found = {
   /** Domains all of whose e-mails are found. */
   domainIds: Set<number>;
   /** E-mails that are found by themselves, with their domains, newest first. */

@@ -9,7 +9,7 @@ import * as teams from "../teams/team.ts";
 import type { ImportPlan } from "./import-schema.ts";
 import { monitoredOf, planned } from "./plan.ts";
 
-export type Imported = {
+type Imported = {
   /** Everything that was imported, including `disabledCount`. */
   importedCount: number;
   /** Imported as disabled, because the seat allowance was used up. */

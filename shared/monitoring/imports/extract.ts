@@ -56,7 +56,7 @@ export const extract = (
 };
 
 /** An address whose rows all say that its person has left: the cell of one, and the heading above it. */
-export type Departed = { email: string; heading: string; value: string };
+type Departed = { email: string; heading: string; value: string };
 
 /** Who has left and come back has a row that does not say so. */
 const departedOf = (

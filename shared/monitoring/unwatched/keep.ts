@@ -21,7 +21,7 @@ import * as store from "./store.ts";
 type Answer = { domain: Domain; breachNames: ReadonlyMap<string, readonly string[]> };
 
 /** `watched`: all e-mails of the domain, disabled ones included, by address. `breachIds`: by name. */
-export type Known = {
+type Known = {
   watched: ReadonlyMap<string, Pick<Email, "id" | "subAddresses">>;
   breachIds: ReadonlyMap<string, number>;
 };

@@ -33,7 +33,7 @@ export type Root = {
 };
 
 /** What is kept of a domain as it was read. `parts`: the keys of all, also of those that a dying writer left behind. */
-export type Stored = { domainId: number; root: Root | undefined; kept: Kept; parts: readonly Key[] };
+type Stored = { domainId: number; root: Root | undefined; kept: Kept; parts: readonly Key[] };
 
 type Part = Key & { bytes: Uint8Array };
 

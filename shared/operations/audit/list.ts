@@ -17,7 +17,7 @@ type AuditedList<M extends Member> = {
 };
 
 /** `isRight`: the directory counts what there is. */
-export type ListAudit = { rows: number; blocks: number; isRight: boolean };
+type ListAudit = { rows: number; blocks: number; isRight: boolean };
 
 /** Is called with the number of blocks of a list that are done, and the number of all. */
 export type Progress = (kind: string, done: number, total: number) => void;

@@ -34,7 +34,7 @@ export type Trace = {
 };
 type Outcome = "removed" | "changed" | "found";
 
-export type Options = {
+type Options = {
   /** Only counts the rows. */
   dryRun: boolean;
   /** Who does it, as the activity log shows it. */

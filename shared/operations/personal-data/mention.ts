@@ -2,7 +2,7 @@
 import type { Item } from "../../aws/table/condition.ts";
 
 /** What stands in place of an address that was erased. */
-export const erased = "[erased]";
+const erased = "[erased]";
 
 export type Mention = {
   /** Whether a text is the address or has it as a word. `b@acme.com` is not in `bob@acme.com`. */
