@@ -2,41 +2,24 @@
 import type { Actor } from "../access/activity/actor.ts";
 import { type Job, newJob, type Sweep, sweepJob } from "../aws/queue/job.ts";
 import { inTransactions } from "../aws/table/budget.ts";
-import { condition, type Write } from "../aws/table/condition.ts";
+import type { Write } from "../aws/table/condition.ts";
 import { type Key, keys, organizationOf } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
-import { type EmailWrites, inBulkById } from "../monitoring/emails/changes.ts";
-import { type Email, emails, isBreached } from "../monitoring/emails/record.ts";
-import { ownerWordWrites } from "../monitoring/emails/search.ts";
+import { type EmailWrites, inBulkById, removalOf } from "../monitoring/emails/changes.ts";
+import type { Email } from "../monitoring/emails/record.ts";
 import { deletions, findings } from "./record.ts";
 
 type Removal = EmailWrites & Pick<Email, "id"> & { address: string; findingIds: number[] };
 
 /** The writes that remove an e-mail. A row that is due names its findings, which are deleted afterwards. */
-const removalOf = (org: number, row: Email): Removal => {
-  const { id, email: address, ownerName } = row;
-  const from = emails.groupOf(row);
+const withFindings = (org: number, row: Email): Removal => {
+  const { id, email: address } = row;
   const findingIds = Object.values(row.findings);
-  const asRead = condition("#findings = :findings AND #ownerName = :ownerName", {
-    findings: row.findings,
-    ownerName,
-  });
-  const by = from.isActive ? -1 : 0;
-  return {
-    id,
-    address,
-    findingIds,
-    email: emails.delete(org, id, from, asRead),
-    also: [
-      { delete: keys.address(org, address) },
-      ...ownerWordWrites(org, { id, domainId: from.domainId, ownerName: null }, ownerName),
-      ...(findingIds.length > 0 ? [unfinished(org, id, findingIds)] : []),
-    ],
-    seats: by,
-    breachedEmails: isBreached(row) ? by : 0,
-  };
+  const writes = removalOf(org, row);
+  const also = findingIds.length > 0 ? [...writes.also, unfinished(org, id, findingIds)] : writes.also;
+  return { ...writes, id, address, findingIds, also };
 };
 
 /** Removes an e-mail and deletes its findings. Refuses `emailNotFound`. */
@@ -72,7 +55,7 @@ const removeAll = async (
     action,
     summaryOf,
     actor,
-    writesOf: async (rows) => rows.map((row) => removalOf(org, row)),
+    writesOf: async (rows) => rows.map((row) => withFindings(org, row)),
   });
   const endsAt = Date.now() + deletionMilliseconds;
   const deleteAll = async (): Promise<void> => {

@@ -83,13 +83,14 @@ describe("doors of rooms in biome.json", () => {
     .flatMap(({ group }: { group: string[] }) => group)
     .filter((pattern) => pattern.startsWith("!") && pattern !== "!**/*-schema.ts")
     .flatMap((pattern) => {
-      const [, start, names, end] = /^!\*\*(.*?)(?:\{(.*)\}(.*))?$/.exec(pattern) ?? [];
-      return (names ?? "").split(",").map((name) => `shared${start}${name}${end ?? ""}`);
+      const [, start, names, end] = /^!(.*?)(?:\{(.*)\}(.*))?$/.exec(pattern) ?? [];
+      return (names ?? "").split(",").map((name) => `${start}${name}${end ?? ""}`);
     });
-  const roomOf = (file: string) => /^shared\/[^/]+\//.exec(file)?.[0] ?? "elsewhere";
 
   test.each([...new Set(doors)])("%s is imported from elsewhere", (door) => {
-    const used = imports.filter(({ from, to }) => matchesGlob(to, door) && roomOf(from) !== roomOf(to));
+    const [, folder = ""] = /^\*\*\/([^/]+)\//.exec(door) ?? [];
+    const isIn = (file: string) => dirname(file).split("/").includes(folder);
+    const used = imports.filter(({ from, to }) => matchesGlob(to, `shared/${door}`) && !isIn(from));
     expect(used).not.toEqual([]);
   });
 });

@@ -62,6 +62,22 @@ export type EmailWrites = {
   isNoted?: number;
 };
 
+/** The writes that remove an e-mail, as long as its findings and its owner's name are as in `row`. */
+export const removalOf = (org: number, row: Email): EmailWrites => {
+  const { id, email: address, findings, ownerName } = row;
+  const from = emails.groupOf(row);
+  const by = from.isActive ? -1 : 0;
+  return {
+    email: emails.delete(org, id, from, asRead({ findings, ownerName })),
+    also: [
+      { delete: keys.address(org, address) },
+      ...ownerWordWrites(org, { id, domainId: from.domainId, ownerName: null }, ownerName),
+    ],
+    seats: by,
+    breachedEmails: isBreached(row) ? by : 0,
+  };
+};
+
 type ChangeWrites = EmailWrites & { address: string };
 
 /**
