@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { signedIn } from "../dashboard/signed-in.ts";
 import { writeAddresses } from "./addresses-file.ts";
 import { admin } from "./admin.ts";
 import { createOrganization } from "./organization.ts";
@@ -15,8 +16,9 @@ describe("admin email import", () => {
       added: 120,
       disabled: 0,
       skipped: 0,
-      invalid: 2,
-      invalidLines: [123, 124],
+      departed: 0,
+      invalid: 1,
+      invalidEntries: ["a@elsewhere.example"],
     });
     expect((await api.get("/emails?limit=1")).body.total).toBe(120);
     expect((await api.get("/activity?category=monitoring")).body.activity).toMatchObject([
@@ -25,30 +27,54 @@ describe("admin email import", () => {
     expect(await admin("email import", { org, file })).toMatchObject({ added: 0, skipped: 120 });
   });
 
-  test("names the first lines that are no address of the organization's domains", async () => {
-    const { id: org, domain } = await createOrganization();
-    const lines = ["Email", "", `a@${domain}`, `email=b@${domain}`, `b@${domain},Bob`, `Ann|ann@${domain}`];
-    const more = Array.from({ length: 20 }, (_, index) => `x${index}@elsewhere.example`);
-    const file = await writeAddresses([...lines, ...more]);
-    expect(await admin("email import", { org, file })).toEqual({
-      added: 1,
+  test("takes the files that the page takes: columns, owners, teams, and people who have left", async () => {
+    const { id: org, domain, api } = await createOrganization();
+    const user = await signedIn(org);
+    const rows = Array.from(
+      { length: 600 },
+      (_, index) => `Person ${index};p${index}@${domain};Sales;active`,
+    );
+    const file = await writeAddresses(
+      ["Name;E-Mail;Department;Status", ...rows, `Left;left@${domain};Sales;suspended`].join("\r\n"),
+    );
+    expect(await admin("email import", { org, file, "leave-out-departed": true })).toEqual({
+      added: 600,
       disabled: 0,
       skipped: 0,
-      invalid: 24,
-      invalidLines: [1, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+      departed: 1,
+      invalid: 0,
+    });
+    expect((await api.get("/emails?limit=1")).body.total).toBe(600);
+    const [{ id }] = await user.dashboard.list("/emails?q=p7@");
+    expect((await user.dashboard.get(`/emails/${id}`)).body).toMatchObject({
+      email: `p7@${domain}`,
+      ownerName: "Person 7",
+      team: { name: "Sales" },
+    });
+    expect(await admin("email import", { org, file })).toMatchObject({ added: 1, skipped: 600, departed: 1 });
+  });
+
+  test("shows the first entries that are no address of the organization's domains", async () => {
+    const { id: org, domain } = await createOrganization();
+    const others = Array.from({ length: 20 }, (_, index) => `x${index}@elsewhere.example`);
+    const file = await writeAddresses([`a@${domain}`, `email=b@${domain}`, ...others]);
+    expect(await admin("email import", { org, file })).toMatchObject({
+      added: 1,
+      invalid: 21,
+      invalidEntries: [`email=b@${domain}`, ...others.slice(0, 9)],
     });
   });
 
-  test("fails when no line can be used, and says what a file must hold", async () => {
-    const { id: org, domain } = await createOrganization();
-    const file = await writeAddresses(`\nemail,name\nx@${domain},X\n`);
-    await expect(admin("email import", { org, file })).rejects.toThrow(
-      "No line of the file is an address of the organization's domains, such as line 2: give one " +
-        "address a line and nothing else.",
+  test("fails when nothing can be used, and says what to do", async () => {
+    const { id: org } = await createOrganization();
+    const importing = async (text: string) =>
+      admin("email import", { org, file: await writeAddresses(text) });
+    await expect(importing("email,name\nx@elsewhere.example,X\n")).rejects.toThrow(
+      `No address of the file is of the organization's domains, such as "x@elsewhere.example": "domain ` +
+        `list" shows the domains.`,
     );
-    await expect(admin("email import", { org, file: await writeAddresses("\n \n") })).rejects.toThrow(
-      "The file is empty: give one address a line.",
-    );
+    await expect(importing("\n \n")).rejects.toThrow("The file is empty.");
+    await expect(importing("PK\u0003\u0004")).rejects.toThrow("a workbook: save it as CSV UTF-8.");
   });
 
   test("finds the file relative to the caller's directory, and says where it looked", async () => {

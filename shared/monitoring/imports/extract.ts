@@ -33,11 +33,12 @@ type Reading = { entries: Entry[]; columns: Columns };
  * `tooManyAddresses`. Refuses `invalidInput` when the file is not text, holds nothing like an address, or
  * names an impossible team.
  *
- * @param today As YYYY-MM-DD: who leaves later has not left.
+ * @param options.today As YYYY-MM-DD: who leaves later has not left.
+ * @param options.mostEntries More are refused. Default: as many as one import takes.
  */
 export const extract = (
   bytes: Uint8Array,
-  today = new Date().toISOString().slice(0, 10),
+  { today = new Date().toISOString().slice(0, 10), mostEntries = maximumRows } = {},
 ): { candidates: Candidate[]; columns: Columns & { departed: Departed[] } } => {
   const text = decode(bytes);
   if (text.trim() === "") throw invalidFile("is empty");
@@ -45,6 +46,7 @@ export const extract = (
   const header = firstHeader(records);
   const { entries, columns } = entriesIn(records, header);
   if (entries.length === 0) throw invalidFile("holds no e-mail addresses");
+  if (entries.length > mostEntries) throw new Refusal("tooManyAddresses");
   for (const { team } of entries) {
     const problem = z.optional(teamName).safeParse(team).error?.issues[0]?.message;
     if (problem !== undefined) throw invalidFile(`the team "${shorten(team ?? "", 40)}" ${problem}`);
@@ -131,7 +133,7 @@ const inColumns = (records: readonly string[][], header: Header): Reading | unde
     }
     const about = shifted === undefined ? { ...aboutOf(cells, header), row: cells } : {};
     const addresses = addressesInColumn(cell);
-    for (const email of addresses.length > 0 ? addresses : [shown(cell)]) add(entries, { email, ...about });
+    for (const email of addresses.length > 0 ? addresses : [shown(cell)]) entries.push({ email, ...about });
   }
   const { nameColumns, teamColumn, departureColumns } = header;
   const used = new Set([
@@ -178,15 +180,10 @@ const inAnyCell = (records: readonly string[][], header: Header | undefined): En
     const about = header === undefined ? {} : { ...aboutBeside(cells, header), row: cells };
     for (const [index, cell] of cells.entries()) {
       if (header?.unreadColumns.includes(index)) continue;
-      for (const email of addressesIn(cell)) add(entries, { email, ...about });
+      for (const email of addressesIn(cell)) entries.push({ email, ...about });
     }
   }
   return entries;
-};
-
-const add = (entries: Entry[], candidate: Entry): void => {
-  if (entries.length === maximumRows) throw new Refusal("tooManyAddresses");
-  entries.push(candidate);
 };
 
 /**

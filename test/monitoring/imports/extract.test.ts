@@ -575,7 +575,7 @@ describe("what spreadsheets write where nothing is", () => {
 
 describe("people who have left", () => {
   const departedOf = (file: string, today = "2026-11-28") =>
-    read(Buffer.from(file), today).columns.departed.map(({ email, ...says }) => [
+    read(Buffer.from(file), { today }).columns.departed.map(({ email, ...says }) => [
       email,
       ...Object.values(says),
     ]);
