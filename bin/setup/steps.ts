@@ -105,7 +105,7 @@ export const stepsOf = ({ account, answers, flags, stack: stackName, key }: Plan
     {
       title: `Create its user ${email}`,
       done: async () => (await findUser()) !== undefined,
-      run: async () => admin("user create", { org: await org(), email }),
+      run: async () => admin("user create", { org: await org(), email, role: "admin" }),
     },
     ...(domain === undefined
       ? []

@@ -17,7 +17,7 @@ describe("202", () => {
   test("a message with a link goes to the address, in whatever case it was typed", async () => {
     const { id: org } = await createOrganization();
     const email = newAddress();
-    const { id } = await admin("user create", { org, email });
+    const { id } = await admin("user create", { org, email, role: "admin" });
     const reply = await askFor(` ${email.toUpperCase()} `);
     expect(reply).toMatchObject({ status: 202, body: { success: true } });
     const [mail = ""] = await untilMailed(email);
@@ -35,8 +35,8 @@ describe("202", () => {
   test("nobody's address gets the same answer, and no message", async () => {
     const { id: org } = await createOrganization();
     const [known, removed, unknown] = [newAddress(), newAddress(), newAddress()];
-    await admin("user create", { org, email: known });
-    const { id } = await admin("user create", { org, email: removed });
+    await admin("user create", { org, email: known, role: "admin" });
+    const { id } = await admin("user create", { org, email: removed, role: "admin" });
     await admin("user remove", { org, user: id });
     const replies = [];
     for (const email of [removed, unknown, known]) replies.push(await askFor(email));
@@ -56,7 +56,7 @@ describe("202", () => {
 test("429: exactly 5 an hour pass for an address, whether somebody has it or not", async () => {
   const { id: org } = await createOrganization();
   const known = newAddress();
-  await admin("user create", { org, email: known });
+  await admin("user create", { org, email: known, role: "admin" });
   for (const email of [known, newAddress()]) {
     await presetCount(`SIGN-IN#${email}`, 3, 3600);
     const replies = await Promise.all(Array.from({ length: 5 }, () => askFor(email)));

@@ -95,7 +95,7 @@ test("another invitation is mailed and signs in; then the member has joined", as
 test("another invitation: also of whom the operator created, 409 of who has signed in", async () => {
   const { org, user, resend } = await create();
   const email = `operator.${org}@invited.example`;
-  const { id } = await admin("user create", { org, email });
+  const { id } = await admin("user create", { org, email, role: "admin" });
   expect((await resend(id)).body).toMatchObject({ invitedAt: timestamp, invitationSent: true });
   await untilMailed(email);
   expectRefusal(await resend(user.userId), 409, /signed in already/, { code: "member_joined" });
@@ -103,8 +103,8 @@ test("another invitation: also of whom the operator created, 409 of who has sign
 
 test("GET lists the members newest first, without those who were removed", async () => {
   const { org, list, user } = await create();
-  const { id } = await admin("user create", { org, email: "ada@list.example", name: "Ada" });
-  const gone = await admin("user create", { org, email: "gone@list.example" });
+  const { id } = await admin("user create", { org, email: "ada@list.example", name: "Ada", role: "admin" });
+  const gone = await admin("user create", { org, email: "gone@list.example", role: "admin" });
   await admin("user remove", { org, user: gone.id });
   const times = {
     createdAt: timestamp,

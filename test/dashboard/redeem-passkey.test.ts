@@ -154,7 +154,7 @@ describe("401 passkey_unknown", () => {
     await signedIn(org);
     await admin("user remove", { org, user: userId });
     expectUnknown(await redeemPasskey(passkey.answer(await beginSignIn())));
-    await admin("user create", { org, email });
+    await admin("user create", { org, email, role: "admin" });
     expectUnknown(await redeemPasskey(passkey.answer(await beginSignIn())));
   });
 

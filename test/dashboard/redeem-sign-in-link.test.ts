@@ -25,7 +25,7 @@ const expectInvalid = (reply: Reply): void => {
 const createUser = async (name = "Acme") => {
   const { id: org } = await createOrganization({ name });
   const email = newAddress();
-  const { id: user } = await admin("user create", { org, email, name: "Ada" });
+  const { id: user } = await admin("user create", { org, email, name: "Ada", role: "admin" });
   return { org, user, email };
 };
 
@@ -119,7 +119,7 @@ describe("401 invalid_link", () => {
     const token = await createToken(org, user);
     await admin("user remove", { org, user, force: true });
     expectInvalid(await redeem({ token }));
-    await admin("user create", { org, email });
+    await admin("user create", { org, email, role: "admin" });
     expectInvalid(await redeem({ token }));
   });
 
@@ -133,7 +133,7 @@ describe("401 invalid_link", () => {
   test("another organization than the operator's link names; the token stays good", async () => {
     const { org, user, email } = await createUser();
     const other = await createOrganization();
-    await admin("user create", { org: other.id, email });
+    await admin("user create", { org: other.id, email, role: "admin" });
     const token = await createToken(org, user);
     expectInvalid(await redeem({ token, organizationId: other.id }));
     expect((await redeem({ token, organizationId: org })).status).toBe(201);
@@ -144,7 +144,7 @@ describe("409 choose_organization", () => {
   test("an address in several organizations chooses one; until then the token stays good", async () => {
     const { org, email } = await createUser("First");
     const second = await createUser("Second");
-    const { id: user } = await admin("user create", { org: second.org, email });
+    const { id: user } = await admin("user create", { org: second.org, email, role: "admin" });
     const stranger = await createOrganization();
     const token = await mailedToken(email);
     for (const _ of [1, 2]) {
@@ -168,7 +168,7 @@ describe("409 choose_organization", () => {
   test("not when the user was removed from all but one, nor with the operator's link", async () => {
     const { org, user, email } = await createUser("First");
     const second = await createUser("Second");
-    const { id } = await admin("user create", { org: second.org, email });
+    const { id } = await admin("user create", { org: second.org, email, role: "admin" });
     expect((await redeem({ token: await createToken(org, user) })).status).toBe(201);
     await admin("user remove", { org: second.org, user: id });
     const reply = await redeem({ token: await mailedToken(email) });

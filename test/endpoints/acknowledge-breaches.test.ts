@@ -199,7 +199,7 @@ describe("admin finding acknowledge", () => {
       createdAt: timestamp,
       completedAt: timestamp,
     });
-    const rest = { org, acknowledged: "false", email: first.emailId };
+    const rest = { org, acknowledged: "false", email: first.emailId, reason: "Told" };
     const matching = all.filter(({ id, emailId }) => emailId === first.emailId && id !== first.id);
     expect(await admin("finding acknowledge", rest)).toMatchObject({
       acknowledged: matching.filter(({ id }) => id !== second.id).length,
@@ -207,7 +207,7 @@ describe("admin finding acknowledge", () => {
     const activity = await organization.api.list("/activity?category=findings&limit=2");
     const actor = { type: "system", label: "Administrator" };
     expect(activity).toMatchObject([
-      { summary: expect.stringContaining(`(e-mail ${first.email}, open) as handled`), actor },
+      { summary: expect.stringContaining(`(e-mail ${first.email}, open) as handled: Told`), actor },
       { summary: "Acknowledged 2 breach findings as ignored: Known", actor },
     ]);
   });
@@ -217,11 +217,12 @@ describe("admin finding acknowledge", () => {
     [{ all: true, scan: "1" }, /only one/],
     [{ ids: "1,x" }, /--ids/],
     [{ ids: "0x2" }, /--ids: must be a whole number/],
+    [{ all: true, reason: " " }, /^--reason: must say why\.$/],
     [{ ids: String(unknownId) }, /No breach finding/],
     [{ all: true, resolution: "done" }, /--resolution/],
     [{ before: "yesterday" }, /--before/],
   ])("%j is refused with a sentence", async (flags, error) => {
     const { id: org } = await admin("org create", { name: "Refusing", "scan-every": "never" });
-    await expect(admin("finding acknowledge", { org, ...flags })).rejects.toThrow(error);
+    await expect(admin("finding acknowledge", { org, reason: "Known", ...flags })).rejects.toThrow(error);
   });
 });

@@ -267,19 +267,19 @@ test("an organization is deleted only if its name is given", async () => {
 test("an address belongs to one user; removing a user again tells that it was removed", async () => {
   const { id: org } = await admin("org create", { name: "Users", "scan-every": "never" });
   const email = "ada@acme.example";
-  const { id } = await admin("user create", { org, email });
-  await expect(admin("user create", { org, email: " ADA@acme.example" })).rejects.toThrow(
+  const { id } = await admin("user create", { org, email, role: "admin" });
+  await expect(admin("user create", { org, email: " ADA@acme.example", role: "admin" })).rejects.toThrow(
     `The organization already has a user ${email}: "user list --org ${org}" shows it.`,
   );
   const remove = () => admin("user remove", { org, user: id, force: true });
   expect(await remove()).toEqual({ id, removed: true, alreadyRemoved: false });
   expect(await remove()).toEqual({ id, removed: true, alreadyRemoved: true });
-  expect((await admin("user create", { org, email })).id).toBeGreaterThan(id);
+  expect((await admin("user create", { org, email, role: "admin" })).id).toBeGreaterThan(id);
 });
 
 test("session list shows what session revoke needs, newest first, and no secret", async () => {
   const { id: org } = await admin("org create", { name: "Sessions", "scan-every": "never" });
-  const { id: user } = await admin("user create", { org, email: "ada@acme.example" });
+  const { id: user } = await admin("user create", { org, email: "ada@acme.example", role: "admin" });
   const create = () => admin("session create", { org, user });
   const [first, second, third] = [await create(), await create(), await create()];
   const list = async () => (await admin("session list", { org })).sessions;
@@ -347,7 +347,7 @@ test("a page that is not the last tells the flag that shows the next", () => {
 test("the fields of a row are shown in an order of their own", async () => {
   const { id: org } = await admin("org create", { name: "Order", "scan-every": "never" });
   await admin("team create", { org, name: "Team" });
-  await admin("user create", { org, email: "ada@acme.example" });
+  await admin("user create", { org, email: "ada@acme.example", role: "admin" });
   const shown = (await admin("org show", { org })) as { billing?: object };
   const fields = ["id", "name", "createdAt", "billing", "scanEvery", "mailBudget", "signIn", "sessionHours"];
   expect(Object.keys(shown)).toEqual(fields);

@@ -96,7 +96,7 @@ test("a file with two names counts as the type that it has", async () => {
 
 test("a sign-in link names the service's own host, whatever host the request names", async () => {
   const email = `host-${organization.id}@demo.example`;
-  await admin("user create", { org: organization.id, email });
+  await admin("user create", { org: organization.id, email, role: "admin" });
   const forged: Record<string, string>[] = [
     { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", "x-forwarded-port": "444" },
     {

@@ -58,11 +58,11 @@ const createWithEverything = async (name: string): Promise<Everything> => {
   const { id: covered } = await run("domain add", { org, name: "covered.example", verified: "" });
   await run("domain add", { org, name: `${name}.example`, verified: "" });
   const { id: teamId } = await run("team create", { org, name: `${name} team` });
-  const user = await run("user create", { org, email: `user@${name}.example` });
+  const user = await run("user create", { org, email: `user@${name}.example`, role: "admin" });
   const { cookie } = await run("session create", { org, user: user.id });
   const { id: formerKey } = await run("key create", { org, label: `${name} former key` });
   await run("key revoke", { org, key: formerKey });
-  const former = await run("user create", { org, email: `former@${name}.example` });
+  const former = await run("user create", { org, email: `former@${name}.example`, role: "admin" });
   await run("user remove", { org, user: former.id });
   const { key } = await run("key create", { org, label: `${name} key` });
   const api = createClient({ authorization: `Bearer ${key}` }, service.apiUrl);

@@ -40,8 +40,8 @@ const fill = async (): Promise<Organization> => {
   await addEmail(api, domainId, address);
   await addEmail(api, domainId, `not.${address}`);
   const otherId = await addEmail(api, domainId, "other@demo.example");
-  await admin("user create", { org, email: "admin@demo.example" });
-  const { id: userId } = await admin("user create", { org, email: address, name: "Donald" });
+  await admin("user create", { org, email: "admin@demo.example", role: "admin" });
+  const { id: userId } = await admin("user create", { org, email: address, name: "Donald", role: "admin" });
   const { v1, dashboard } = await createSession(org, { id: userId, email: address }, service.apiUrl);
   await admin("user sign-in-link", { org, user: userId });
   const renamed = await dashboard.patch(`/emails/${otherId}`, { ownerName: `c/o ${address}` });
@@ -285,7 +285,7 @@ describe("erase", () => {
 
   test("takes an unwatched address off the list for good", async () => {
     const { id: org, api } = organization;
-    await admin("user create", { org, email: "ada@demo.example" });
+    await admin("user create", { org, email: "ada@demo.example", role: "admin" });
     const kindsOf = (traces: unknown) => (traces as { kind: string }[]).map(({ kind }) => kind);
     const dryRun = await admin("erase", { email: "Ada@demo.example", "dry-run": true });
     const { traces } = await admin("erase", { email: "Ada@demo.example" });

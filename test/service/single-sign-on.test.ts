@@ -95,7 +95,8 @@ const verify = (org: number, name: string) =>
   admin("domain add", { org, name, verified: true }, service.apiUrl);
 const usersOf = async (org: number) =>
   (await admin("user list", { org }, service.apiUrl)).users as Record<string, unknown>[];
-const createUser = (org: number, email: string) => admin("user create", { org, email }, service.apiUrl);
+const createUser = (org: number, email: string) =>
+  admin("user create", { org, email, role: "admin" }, service.apiUrl);
 
 const expectUnknown = ({ reply }: { reply: Reply }) =>
   expectRefusal(reply, 403, /Nobody here has the e-mail address/, { code: "user_unknown" });

@@ -89,7 +89,7 @@ const sweepCheck: Check = {
 
 const begin = async (id: number, flags: Flags, stack: Stack, signal: AbortSignal): Promise<Trial> => {
   const org = String(id);
-  const user = await act(stack, "user create", { org, email: mailbox("user") });
+  const user = await act(stack, "user create", { org, email: mailbox("user"), role: "admin" });
   const domain = await act(stack, "domain add", { org, name: testDomain, verified: "", force: "" });
   const { key } = await act(stack, "key create", { org, label: name });
   const { cookie } = await act(stack, "session create", { org, user: String(user.id) });

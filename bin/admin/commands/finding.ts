@@ -9,6 +9,7 @@ import {
 } from "../../../shared/findings/acknowledgements/acknowledgement-schema.ts";
 import { acknowledgeReason, resolution } from "../../../shared/findings/finding-schema.ts";
 import { severity } from "../../../shared/hibp/severity-schema.ts";
+import { askUnlessYes } from "../ask.ts";
 import type { Command, Commands, Flags } from "../command.ts";
 import { CommandError } from "../error.ts";
 import { findOrganization, oneOf, parse, parseId, parseNumber, parseTime } from "../flags.ts";
@@ -31,10 +32,20 @@ const flags = {
   "dry-run": "switch",
 } as const;
 
+/** More findings than these are acknowledged only once somebody has agreed to their number. */
+const mostUnasked = 100;
+
 /** A command about many findings. A dry run only counts. */
 const ofMany = (purpose: "acknowledge" | "reopen", about: string): Command => ({
   about: `${about} with given ids, those that match all given filters, or --all.`,
-  flags: { ...flags, ...(purpose === "acknowledge" && { resolution: `optional ${oneOf(resolution)}` }) },
+  flags: {
+    ...flags,
+    ...(purpose === "acknowledge" && {
+      resolution: `optional ${oneOf(resolution)}`,
+      reason: "required TEXT",
+      yes: "switch",
+    }),
+  },
   isAct: (given) => given["dry-run"] === undefined,
   run: async (given) => {
     const { id: org } = await findOrganization(given);
@@ -46,6 +57,7 @@ const ofMany = (purpose: "acknowledge" | "reopen", about: string): Command => ({
     };
     if (given["dry-run"] !== undefined)
       return { matching: await acknowledgements.countMatching(org, request, purpose) };
+    if (purpose === "acknowledge") await agree(org, request, given);
     const { id } = await acknowledgements.request(org, request, administrator);
     return purpose === "acknowledge"
       ? untilEnded(() => acknowledgements.get(org, id), "acknowledged")
@@ -54,8 +66,22 @@ const ofMany = (purpose: "acknowledge" | "reopen", about: string): Command => ({
   isWrong: ({ status }: { status?: string }) => status === "failed",
 });
 
+const agree = async (
+  org: number,
+  request: Pick<AcknowledgementRequest, "ids" | "filter" | "reason">,
+  given: Flags,
+): Promise<void> => {
+  if ((request.reason ?? "").trim() === "") throw new CommandError("--reason: must say why.");
+  const matching = await acknowledgements.countMatching(org, request, "acknowledge");
+  if (matching > mostUnasked)
+    await askUnlessYes(`acknowledges ${matching} findings`, given.yes !== undefined);
+};
+
 export const findingCommands: Commands = {
-  "finding acknowledge": ofMany("acknowledge", "Acknowledges findings: those"),
+  "finding acknowledge": ofMany(
+    "acknowledge",
+    `Acknowledges findings, and asks above ${mostUnasked} unless --yes is given: those`,
+  ),
   "finding reopen": ofMany("reopen", "Reopens acknowledged findings: those"),
 };
 

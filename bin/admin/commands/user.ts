@@ -17,7 +17,7 @@ export const userCommands: Commands = {
       org: "required ID",
       email: "required ADDRESS",
       name: "optional NAME",
-      role: `optional ${oneOf(role)}`,
+      role: `required ${oneOf(role)}`,
     },
     isAct: true,
     run: async (flags) => {
@@ -26,7 +26,7 @@ export const userCommands: Commands = {
       const input = {
         email,
         name: flags.name === undefined ? null : parse("name", personName, flags.name),
-        role: parse("role", role, flags.role ?? "admin"),
+        role: parse("role", role, flags.role),
       };
       const notices = await newNoticesToAdmins(org);
       const also =
