@@ -1,7 +1,7 @@
 /**
  * The admin command line: `npm run admin -- <noun> <verb> [--flag value]... [--json]`. It works on the
- * running local service (`--port`, default 3000) or on a deployed stack (`--stack NAME`). With `--json` it
- * prints one JSON object. Exit status 1: an error, told in one sentence on standard error, or a `check` that
+ * running local service (`--port`; by default 3000, else the only one) or on a deployed stack
+ * (`--stack NAME`). With `--json` it prints one JSON object. Exit status 1: an error, told in one sentence on standard error, or a `check` that
  * leaves differences.
  */
 import { parseArgs } from "node:util";

@@ -14,6 +14,7 @@ import { type Lambda, openLambda } from "./lambda/lambda.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { checkPort, listenOnLoopback } from "./loopback.ts";
 import { startParameters } from "./parameters/parameters.ts";
+import { noteRun } from "./runs.ts";
 import { type Scheduler, startScheduler } from "./scheduler/scheduler.ts";
 import { startOutbox } from "./ses/outbox.ts";
 import { startSqs } from "./sqs/sqs.ts";
@@ -74,8 +75,16 @@ export const run = async (settings: Settings, lifetime: Lifetime): Promise<void>
   assembly.setApiOrigin(new URL(gateway.url).origin);
   scheduler.begin();
   console.log(`ready ${gateway.url}/v1`);
-  if (broken !== undefined) await showDemo(gateway, broken.url, data, lifetime);
+  await lifetime.started(noteRun(Number(new URL(gateway.url).port)));
+  if (broken === undefined) console.log(firstCommands);
+  else await showDemo(gateway, broken.url, data, lifetime);
 };
+
+/** Without the demo organization. */
+const firstCommands = `Make an organization and a user, and sign in by the link of the last command:
+  npm run admin -- org create --name Acme
+  npm run admin -- user create --org ID --email you@acme.example --role admin
+  npm run admin -- user sign-in-link --org ID --user ID`;
 
 type Hibp = { url: string; key: string };
 

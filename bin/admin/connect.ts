@@ -1,4 +1,5 @@
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { notedPorts } from "../../local/runs.ts";
 import { CommandError } from "./error.ts";
 
 /** The stack that a command works on. `outputs` are its CloudFormation outputs. */
@@ -10,8 +11,8 @@ const localTimeoutMilliseconds = 10_000;
 
 /**
  * Finds the stack and sets the environment variables that the modules of `shared/` read. `stack` names a
- * deployed one, for which the caller's AWS credentials are used; without it the local service on `port`
- * (default 3000) is meant. Throws `CommandError`.
+ * deployed one, for which the caller's AWS credentials are used; without it the local service on `port` is
+ * meant. By default that is the one on port 3000, else the only one that runs. Throws `CommandError`.
  */
 export const connect = async (where: {
   port: string | undefined;
@@ -21,7 +22,11 @@ export const connect = async (where: {
     throw new CommandError("Give --port for a local service or --stack for a deployed one, not both.");
   }
   const stack =
-    where.stack !== undefined ? await findDeployed(where.stack) : await findLocal(where.port ?? defaultPort);
+    where.stack !== undefined
+      ? await findDeployed(where.stack)
+      : where.port !== undefined
+        ? await findLocal(where.port)
+        : await findOnlyLocal();
   const { outputs } = stack;
   for (const [variable, output] of Object.entries(outputOf)) process.env[variable] = outputs[output];
   // A stack that sends no e-mail has no such output.
@@ -87,17 +92,35 @@ export const whyNoAccess = (what: string, { message }: Error): string => {
 /** The reply of a local service to `GET /.local/stack`. */
 type LocalStack = { outputs: Record<string, string>; environment: Record<string, string> };
 
-const findLocal = async (port: string): Promise<Stack> => {
-  if (!/^\d+$/.test(port)) throw new CommandError(`--port must be a number, not "${port}".`);
+const findOnlyLocal = async (): Promise<Stack> => {
+  const ports = [...new Set([defaultPort, ...notedPorts()])];
+  const answers = await Promise.all(
+    ports.map(async (port) => {
+      const local = await askLocal(port).catch(() => null);
+      return isService(local?.outputs) ? [port] : [];
+    }),
+  );
+  const running = answers.flat();
+  const [only = defaultPort] = running;
+  if (running.length <= 1 || running.includes(defaultPort)) return findLocal(only);
+  throw new CommandError(`Local services run on the ports ${running.join(", ")}: name one with --port.`);
+};
+
+const askLocal = async (port: string): Promise<LocalStack | null> => {
   // A service that is stopped by Ctrl-Z takes connections and does not answer.
   const signal = AbortSignal.timeout(localTimeoutMilliseconds);
-  const reply = await fetch(`http://127.0.0.1:${port}/.local/stack`, { signal }).catch(() => {
+  const reply = await fetch(`http://127.0.0.1:${port}/.local/stack`, { signal });
+  return (await reply.json().catch(() => null)) as LocalStack | null;
+};
+
+const findLocal = async (port: string): Promise<Stack> => {
+  if (!/^\d+$/.test(port)) throw new CommandError(`--port must be a number, not "${port}".`);
+  const local = await askLocal(port).catch(() => {
     throw new CommandError(
       `No local service answers on port ${port}: start one with "npm start", or name its port ` +
         "with --port or a deployed stack with --stack.",
     );
   });
-  const local = (await reply.json().catch(() => null)) as LocalStack | null;
   if (!isService(local?.outputs)) {
     throw new CommandError(
       `What answers on port ${port} is not this service: name its port with --port, or a deployed stack with --stack.`,

@@ -11,6 +11,7 @@ import { commands } from "../../bin/admin/commands.ts";
 import { connect } from "../../bin/admin/connect.ts";
 import { help } from "../../bin/admin/help.ts";
 import { print, printPage } from "../../bin/admin/print.ts";
+import { noteRun } from "../../local/runs.ts";
 import type * as sessions from "../../shared/access/sessions/session.ts";
 import { condition } from "../../shared/aws/table/condition.ts";
 import { dueIndex, dueShardsOf, type Key, keys } from "../../shared/aws/table/keys.ts";
@@ -51,9 +52,13 @@ const startServer = async (status: number, body: string): Promise<string> => {
 const entry = join(import.meta.dirname, "../../bin/admin.ts");
 
 /** Runs the real command line without the machine's AWS settings. */
-const run = (args: readonly string[]): Promise<{ status: number; output: string; error: string }> =>
+const run = (
+  args: readonly string[],
+  variables: Record<string, string> = {},
+): Promise<{ status: number; output: string; error: string }> =>
   new Promise((resolve) => {
-    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, NODE_COMPILE_CACHE, ...variables };
     execFile(process.execPath, [entry, ...args], { env }, (error, output, errorText) =>
       resolve({ status: error === null ? 0 : Number(error.code), output, error: errorText }),
     );
@@ -384,4 +389,34 @@ test("check exits 1 while differences remain, and says what it repaired", async 
 test("control and format characters in users' text are escaped for the terminal", () => {
   const name = "a\u202eb\u001b[2Jc\u009bd\u{e0041}é";
   expect(print({ name })).toBe("name  a\\u202eb\\u001b[2Jc\\u009bd\\udb40\\udc41é\n");
+});
+
+describe("without --port and --stack", () => {
+  const isFree = async (port: number): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${port}`).then(
+      () => false,
+      () => true,
+    );
+
+  test("the only local service is meant; of several, none", async ({ skip }) => {
+    skip(!(await isFree(3000)), "something answers on port 3000, which comes first");
+    const { port } = new URL(inject("apiUrl"));
+    const temporary = mkdtempSync(join(directory, "runs-"));
+    const list = () => run(["org", "list", "--json"], { TMPDIR: temporary });
+    expect((await list()).error).toContain("No local service answers on port 3000");
+
+    vi.stubEnv("TMPDIR", temporary);
+    // That of a run that was killed says nothing.
+    const { port: killed } = new URL(`http://127.0.0.1:${await startServer(200, "{}")}`);
+    const runs = [noteRun(Number(port)), noteRun(Number(killed))];
+    expect(JSON.parse((await list()).output)).toMatchObject({ organizations: expect.any(Array) });
+
+    const stack = await (await fetch(new URL("/.local/stack", inject("apiUrl")))).text();
+    const other = await startServer(200, stack);
+    runs.push(noteRun(Number(other)));
+    expect((await list()).error).toMatch(/^Local services run on the ports \d+, \d+: name one with --port\./);
+    for (const each of runs) each.close();
+    vi.unstubAllEnvs();
+    expect((await list()).status).toBe(1);
+  });
 });
