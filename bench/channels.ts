@@ -1,8 +1,8 @@
 /** Organizations whose alerts are measured. */
 import { administrator } from "../shared/access/activity/actor.ts";
 import * as organizations from "../shared/access/organizations/organization.ts";
-import type { ChannelForm } from "../shared/alerting/channels/channel.ts";
 import * as configure from "../shared/alerting/channels/configure.ts";
+import type { ChannelForm } from "../shared/alerting/kinds/kind.ts";
 import { activeBilling } from "./seed/organization.ts";
 
 /** Creates an organization that is scanned only when asked. */

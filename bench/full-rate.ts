@@ -3,7 +3,7 @@
  * other arms measure.
  */
 import { everyRoute, type parts } from "../functions/parts.ts";
-import { defaultMailBudget } from "../shared/alerting/channels/mail-budget.ts";
+import { defaultMailBudget } from "../shared/alerting/kinds/email/mail-budget.ts";
 import type { OrganizationLimit } from "../shared/contract/limits.ts";
 import { organizationLimits, perMinute, perMinuteOfEndpoint } from "../shared/contract/limits.ts";
 import { maximumChanges } from "../shared/monitoring/emails/email-schema.ts";

@@ -1,5 +1,5 @@
 import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiSecuritySchemeObject } from "zod-openapi";
-import { eventData } from "../../shared/alerting/kinds/envelope.ts";
+import { eventData } from "../../shared/alerting/kinds/events.ts";
 import { addExamples } from "./example.ts";
 import { operation } from "./operation.ts";
 import type { Part } from "./parts.ts";

@@ -1,7 +1,7 @@
 /** An event that webhook channels receive, as a webhook of the document. */
 import * as z from "zod/mini";
 import type { oas31, ZodOpenApiPathItemObject } from "zod-openapi";
-import { signatureHeader } from "../../shared/alerting/kinds/signature.ts";
+import { signatureHeader } from "../../shared/alerting/kinds/webhook/signature.ts";
 import { idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
 import { camelCase } from "./operation.ts";

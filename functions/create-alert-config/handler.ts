@@ -1,12 +1,13 @@
 import { serve } from "../../shared/access/api/serve.ts";
+import { ask } from "../../shared/alerting/channels/ask-recipients.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
-import * as confirmation from "../../shared/alerting/channels/confirmation.ts";
+import { kindOf } from "../../shared/alerting/kinds/kinds.ts";
 import { createAlertConfig } from "./endpoint.ts";
 
 export const handler = serve(createAlertConfig, async ({ org, actor, body, count, repeat, logger }) => {
   const id = await configure.create(org, body, actor, count, (created) => repeat.remember({ id: created }));
-  if (body.channel === "email") await confirmation.ask(org, id, logger);
-  const secret = body.channel === "webhook" ? body.config.secret : undefined;
-  configure.warnOfShortSecret(logger, { organizationId: org, channelId: id }, secret);
+  const { recipientsOf, secretOf } = kindOf(body);
+  if (recipientsOf !== undefined) await ask(org, id, logger);
+  configure.warnOfShortSecret(logger, { organizationId: org, channelId: id }, secretOf?.(body.config));
   return { id };
 });

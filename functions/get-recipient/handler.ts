@@ -1,6 +1,6 @@
 import { serve } from "../../shared/access/api/serve.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
-import * as recipients from "../../shared/alerting/kinds/recipient.ts";
+import * as recipients from "../../shared/alerting/kinds/email/recipient.ts";
 import { Refusal } from "../../shared/contract/errors.ts";
 import { getRecipient } from "./endpoint.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { recipientToken } from "../../shared/alerting/kinds/recipient-schema.ts";
+import { recipientToken } from "../../shared/alerting/kinds/email/recipient-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 
 export const unsubscribeRecipient = defineEndpoint({

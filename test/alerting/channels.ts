@@ -1,10 +1,11 @@
 import { administrator } from "../../shared/access/activity/actor.ts";
-import type { Channel, ChannelForm, Flags } from "../../shared/alerting/channels/channel.ts";
+import type { Channel, Flags } from "../../shared/alerting/channels/channel.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import * as configure from "../../shared/alerting/channels/configure.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
 import { type AlertEvent, deliveries, raiseFor } from "../../shared/alerting/deliveries/delivery.ts";
+import type { ChannelForm } from "../../shared/alerting/kinds/kind.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import type { Message } from "../../shared/contract/messages.ts";

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Event, envelope, urlPreview } from "../../shared/alerting/kinds/envelope.ts";
+import type { Event } from "../../shared/alerting/kinds/events.ts";
+import { urlPreview } from "../../shared/alerting/kinds/url-preview.ts";
+import { envelope } from "../../shared/alerting/kinds/webhook/envelope.ts";
 import { anyCharacter } from "../any-character.ts";
 
 const at = new Date("2026-01-02T03:04:05.006Z");

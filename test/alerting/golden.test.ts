@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Channel } from "../../shared/alerting/channels/channel.ts";
 import type { Grouping } from "../../shared/alerting/channels/channel-schema.ts";
-import { messageOf as mailOf } from "../../shared/alerting/kinds/mail.ts";
-import { messageOf as slackOf } from "../../shared/alerting/kinds/slack.ts";
+import { messageOf as mailOf } from "../../shared/alerting/kinds/email/mail.ts";
+import { messageOf as slackOf } from "../../shared/alerting/kinds/slack/message.ts";
 import type { Content } from "../../shared/alerting/messages/content.ts";
 import { exampleFor } from "../../shared/alerting/messages/example.ts";
-import { noticeOf } from "../../shared/alerting/messages/send.ts";
 import { noBreaches, type Summary, type SummaryBreach } from "../../shared/alerting/messages/summary.ts";
+import { noticeOf } from "../../shared/alerting/messages/told.ts";
 import { ada, breachReport, breachWith, dashboardUrl, problem, scanComplete, scanErrorOf } from "./notice.ts";
 
 const payroll = breachWith({ title: "PayrollPro", dataClasses: ["Passwords", "Bank account numbers"] }, 1);

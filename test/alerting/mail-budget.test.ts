@@ -4,8 +4,8 @@ import * as organizations from "../../shared/access/organizations/organization.t
 import { redeliver, sendTest } from "../../shared/alerting/attempts/by-hand.ts";
 import type { Channel } from "../../shared/alerting/channels/channel.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
-import { defaultMailBudget, takeCopies } from "../../shared/alerting/channels/mail-budget.ts";
 import { type AlertEvent, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
+import { defaultMailBudget, takeCopies } from "../../shared/alerting/kinds/email/mail-budget.ts";
 import type { Message } from "../../shared/contract/messages.ts";
 import { createOrganization, runOutbox, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
 

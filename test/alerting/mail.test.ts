@@ -1,9 +1,9 @@
 import type { RequestListener } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { messageOf, send as sendTo } from "../../shared/alerting/kinds/mail.ts";
+import { messageOf, send as sendTo } from "../../shared/alerting/kinds/email/mail.ts";
 import type { Content } from "../../shared/alerting/messages/content.ts";
-import { noticeOf } from "../../shared/alerting/messages/send.ts";
+import { noticeOf } from "../../shared/alerting/messages/told.ts";
 import { anyCharacter } from "../any-character.ts";
 import { mails, useMailServer } from "./mail-deliveries.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reasonAgainstSlack } from "../../shared/alerting/kinds/not-slack.ts";
+import { reasonAgainstSlack } from "../../shared/alerting/kinds/slack/not-slack.ts";
 
 test.each([
   "https://hooks.slack.com/services/T0/B0/x",

@@ -9,10 +9,10 @@ import * as organizations from "../../shared/access/organizations/organization.t
 import { retryAll } from "../../shared/alerting/attempts/by-hand.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
-import { takeCopies } from "../../shared/alerting/channels/mail-budget.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
 import { type Delivery, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
-import { addresseesOf, setConsent } from "../../shared/alerting/kinds/recipient.ts";
+import { takeCopies } from "../../shared/alerting/kinds/email/mail-budget.ts";
+import { addresseesOf, setConsent } from "../../shared/alerting/kinds/email/recipient.ts";
 import { ownersChannel } from "../../shared/alerting/owners/owner.ts";
 import { stateOf } from "../../shared/alerting/owners/state.ts";
 import { tellOwnersByHand } from "../../shared/alerting/owners/tell.ts";

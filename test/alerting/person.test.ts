@@ -26,7 +26,7 @@ const findBreaches = async () => {
   const [delivery] = await rowsOf(org, deliveries);
   if (delivery?.event.type !== "breach") throw new Error("There is no delivery");
   const event: PersonEvent = delivery.event;
-  const read = (forPeople = true) => readPerson(org, event, { forPeople });
+  const read = (isForPeople = true) => readPerson(org, event, { isForPeople });
   return { org, email, event, change, read };
 };
 

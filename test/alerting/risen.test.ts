@@ -1,6 +1,6 @@
 /** People are told, once, of a breach whose severity has risen. */
 import { expect, test } from "vitest";
-import type { ChannelForm } from "../../shared/alerting/channels/channel.ts";
+import type { ChannelForm } from "../../shared/alerting/kinds/kind.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { announcement } from "../../shared/findings/acknowledgements/follow.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { channelConfig } from "../../shared/alerting/channels/channel-schema.ts";
-import { sign, standardHeaders } from "../../shared/alerting/kinds/signature.ts";
+import { channelConfig } from "../../shared/alerting/kinds/configs-schema.ts";
+import { sign, standardHeaders } from "../../shared/alerting/kinds/webhook/signature.ts";
 import { anyCharacter } from "../any-character.ts";
 
 /** HMAC as RFC 2104 defines it, computed from SHA-256 alone. */

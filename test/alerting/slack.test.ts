@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { messageOf, type SlackMessage } from "../../shared/alerting/kinds/slack.ts";
+import { messageOf, type SlackMessage } from "../../shared/alerting/kinds/slack/message.ts";
 import type { Content } from "../../shared/alerting/messages/content.ts";
-import { noticeOf } from "../../shared/alerting/messages/send.ts";
 import type { Summary, SummaryBreach } from "../../shared/alerting/messages/summary.ts";
+import { noticeOf } from "../../shared/alerting/messages/told.ts";
 import { anyCharacter } from "../any-character.ts";
 import {
   ada,

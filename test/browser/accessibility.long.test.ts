@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { noBrowser } from "../../local/harness/chromium.ts";
-import { addresseesOf } from "../../shared/alerting/kinds/recipient.ts";
+import { addresseesOf } from "../../shared/alerting/kinds/email/recipient.ts";
 import { addEmail } from "../endpoints/emails.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";

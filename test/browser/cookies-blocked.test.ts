@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startBlockingCookies } from "../../local/harness/chromium.ts";
-import { pageUrlOf } from "../../shared/alerting/kinds/recipient.ts";
+import { pageUrlOf } from "../../shared/alerting/kinds/email/recipient.ts";
 import { createRecipient } from "../dashboard/recipients.ts";
 import { createOrganization } from "../service/organization.ts";
 import { createUser, linkFor, signIn, urlOf, useBrowser, visit } from "./visit.ts";

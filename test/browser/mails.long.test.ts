@@ -11,7 +11,7 @@ import { type HibpServer, startHibpServer } from "../../local/harness/hibp-serve
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import { type Receiver, startReceiver } from "../../local/harness/receiver.ts";
 import type { LocalService } from "../../local/harness/service.ts";
-import type { SlackMessage } from "../../shared/alerting/kinds/slack.ts";
+import type { SlackMessage } from "../../shared/alerting/kinds/slack/message.ts";
 import { createPasskey } from "../access/sign-in/authenticator.ts";
 import { slackFaults } from "../alerting/slack-rules.ts";
 import { addPasskey } from "../dashboard/passkeys.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addresseesOf, pageUrlOf } from "../../shared/alerting/kinds/recipient.ts";
+import { addresseesOf, pageUrlOf } from "../../shared/alerting/kinds/email/recipient.ts";
 import { createOrganization } from "../service/organization.ts";
 import { urlOf, useBrowser, visit } from "./visit.ts";
 

@@ -1,6 +1,6 @@
 /** Links at the end of alerts by e-mail, which need no session. */
 import { expect, inject, test } from "vitest";
-import { find, oneClickUrlOf, pageUrlOf } from "../../shared/alerting/kinds/recipient.ts";
+import { find, oneClickUrlOf, pageUrlOf } from "../../shared/alerting/kinds/email/recipient.ts";
 import { expectEveryHeader, expectRefusal } from "../endpoints/reply.ts";
 import { createOrganization } from "../service/organization.ts";
 import { createRecipient } from "./recipients.ts";

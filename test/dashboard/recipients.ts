@@ -1,4 +1,4 @@
-import { addresseesOf } from "../../shared/alerting/kinds/recipient.ts";
+import { addresseesOf } from "../../shared/alerting/kinds/email/recipient.ts";
 
 let addresses = 0;
 

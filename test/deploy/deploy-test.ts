@@ -15,7 +15,7 @@ import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { startHibpServer } from "../../local/harness/hibp-server.ts";
 import { startReceiver } from "../../local/harness/receiver.ts";
-import { sign } from "../../shared/alerting/kinds/signature.ts";
+import { sign } from "../../shared/alerting/kinds/webhook/signature.ts";
 import { eventually } from "../service/eventually.ts";
 import { BehindTheApi } from "./behind-the-api.ts";
 import { type Caller, Deployment } from "./deployment.ts";

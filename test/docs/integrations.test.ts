@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { envelope } from "../../shared/alerting/kinds/envelope.ts";
-import { messageOf as mailOf } from "../../shared/alerting/kinds/mail.ts";
+import { messageOf as mailOf } from "../../shared/alerting/kinds/email/mail.ts";
 import type { Notice } from "../../shared/alerting/kinds/notice.ts";
-import { messageOf } from "../../shared/alerting/kinds/slack.ts";
+import { messageOf } from "../../shared/alerting/kinds/slack/message.ts";
+import { envelope } from "../../shared/alerting/kinds/webhook/envelope.ts";
 import type { Content } from "../../shared/alerting/messages/content.ts";
-import { eventOf, noticeOf } from "../../shared/alerting/messages/send.ts";
+import { eventOf, noticeOf } from "../../shared/alerting/messages/told.ts";
 import {
   breachReport,
   breachWith,

@@ -10,7 +10,7 @@ import * as organizations from "../../../shared/access/organizations/organizatio
 import { organizationName, scanFrequency } from "../../../shared/access/organizations/organization-schema.ts";
 import { schedule, unschedule } from "../../../shared/access/organizations/scan-schedule.ts";
 import { longestHours } from "../../../shared/access/sessions/session.ts";
-import { defaultMailBudget } from "../../../shared/alerting/channels/mail-budget.ts";
+import { defaultMailBudget } from "../../../shared/alerting/kinds/email/mail-budget.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
 import { exportLines, type Line } from "../../../shared/operations/personal-data/export.ts";
 import type { Commands, Flags } from "../command.ts";

@@ -4,7 +4,7 @@ import * as queue from "../../aws/queue/queue.ts";
 import { chunk } from "../../aws/table/chunk.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import type { Channel } from "../channels/channel.ts";
+import type { AnyChannel } from "../channels/channel.ts";
 import { type AlertEvent, deliveries, ofChannel, raiseFor } from "../deliveries/delivery.ts";
 import { scheduleAgain } from "../deliveries/transitions.ts";
 import { channelOf } from "../owners/owner.ts";
@@ -13,7 +13,7 @@ import { channelOf } from "../owners/owner.ts";
  * A `scan_error`: receivers know no event type for tests, and this one carries a sentence for people. A
  * channel that wants new breaches gets an example of one (messages/example.ts).
  */
-const testFor = ({ notifyOnNewBreach }: Channel): AlertEvent => ({
+const testFor = ({ notifyOnNewBreach }: AnyChannel): AlertEvent => ({
   type: "scan_error",
   error: "This is a test of the alert channel, sent by hand. No scan had a problem.",
   ...(notifyOnNewBreach && { isExample: true }),
@@ -23,7 +23,7 @@ const testFor = ({ notifyOnNewBreach }: Channel): AlertEvent => ({
  * Sends a test event to a channel, whatever its notification flags say, and returns the id of the delivery.
  * The delivery is attempted and retried like any other.
  */
-export const sendTest = async (org: number, channel: Channel): Promise<number> => {
+export const sendTest = async (org: number, channel: AnyChannel): Promise<number> => {
   const { writes, messages } = await raiseFor(org, [{ event: testFor(channel), channel }]);
   const [sending] = messages;
   if (sending === undefined) throw new Error("No delivery was created for the test event");
@@ -34,7 +34,7 @@ export const sendTest = async (org: number, channel: Channel): Promise<number> =
 };
 
 /** A channel whose deliveries do not wait until it is enabled. Refuses `channelNotFound` and `channelDisabled`. */
-const enabled = async (org: number, id: number): Promise<Channel> => {
+const enabled = async (org: number, id: number): Promise<AnyChannel> => {
   const channel = await channelOf(org, id);
   if (channel === undefined) throw new Refusal("channelNotFound");
   if (!channel.isEnabled) throw new Refusal("channelDisabled");

@@ -8,21 +8,22 @@ import * as table from "../../aws/table/table.ts";
 import { channelNotOpened } from "../../contract/log-lines.ts";
 import type { Message } from "../../contract/messages.ts";
 import * as outbox from "../../outbox/outbox.ts";
-import { type Channel, type ChannelForm, list } from "../channels/channel.ts";
+import { type AnyChannel, isSetUp, list } from "../channels/channel.ts";
 import { ChannelKeyUnavailable } from "../channels/channel-key.ts";
 import * as failing from "../channels/failing.ts";
 import { ChannelNotOpened, open } from "../channels/seal.ts";
 import { type Delivery, deliveries, type Gathered } from "../deliveries/delivery.ts";
 import { attemptsLeft, nextAfterFailure, nextAfterThrottling } from "../deliveries/retries.ts";
 import * as transitions from "../deliveries/transitions.ts";
-import type { AttemptResult } from "../kinds/outbound.ts";
-import { fingerprint } from "../kinds/recipient.ts";
-import { type Content, readContent } from "../messages/content.ts";
-import { type Receiver, send } from "../messages/send.ts";
+import { fingerprint } from "../kinds/email/recipient.ts";
+import type { AnyForm, AttemptResult, Plan, Told } from "../kinds/kind.ts";
+import { kindOf } from "../kinds/kinds.ts";
+import { senderOf } from "../kinds/senders.ts";
+import { readContent } from "../messages/content.ts";
 import { headlineOf } from "../messages/title.ts";
+import { toldOf } from "../messages/told.ts";
 import { leastForOwners, ownersChannel } from "../owners/owner.ts";
 import { backToOutbox } from "./back-to-outbox.ts";
-import { planMail } from "./mail-plan.ts";
 
 export type DeliverSettings = {
   /** From the end of one dispatch to the beginning of the next. */
@@ -41,7 +42,7 @@ const unavailableSeconds = 60;
 /** The rows that an attempt begins with, each undefined if it is gone. */
 export type Subject = {
   row: Delivery | undefined;
-  channel: Channel | undefined;
+  channel: AnyChannel | undefined;
   owner: Organization | undefined;
 };
 
@@ -54,7 +55,7 @@ export const readSubjects = async (messages: readonly Message<"deliveries">[]): 
       keys.organization(org),
     ]),
   );
-  const subjects = [...chunk(rows, 3)] as [Delivery?, Channel?, Organization?][];
+  const subjects = [...chunk(rows, 3)] as [Delivery?, AnyChannel?, Organization?][];
   return subjects.map(([row, channel, owner]) => ({
     row,
     channel: row?.event.type === "owner" ? ownersChannel : channel,
@@ -67,7 +68,7 @@ type Attempt = {
   org: number;
   message: Message<"deliveries">;
   row: Delivery;
-  channel: Channel;
+  channel: AnyChannel;
   owner: Organization;
   settings: DeliverSettings;
   logger: Logger;
@@ -108,11 +109,11 @@ export const deliver = async (
 /** A claimed attempt with what it sends and to whom. */
 type Prepared = {
   claimed: transitions.ClaimedAttempt;
-  content: Content;
-  receiver: Receiver;
-  /** Gives the copies to the budget of e-mails back, except for those that were sent. */
-  giveBack: (sent: number) => Promise<void>;
-};
+  form: AnyForm;
+  told: Told;
+} & Planned;
+
+type Planned = Extract<Plan, { giveBack: unknown }>;
 
 /** Claims an attempt that may be made now. Undefined: it may not, and the delivery is dealt with. */
 const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
@@ -126,21 +127,22 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (row.event.type === "gathered") {
     // What is gathered becomes an event when it is sent.
     if (row.lastAttemptAt === null && !channel.notifyOnNewBreach) return discard(attempt);
-    if (channel.channel === "webhook") return sendAsEvents(attempt, row.event);
+    if (!kindOf(channel).isForPeople) return sendAsEvents(attempt, row.event);
   }
   // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
   const [content, form] = await Promise.all([readContent(org, row, channel, least), openForm(attempt)]);
   if (form === undefined) return undefined;
   if (content === undefined) return discard(attempt);
-  const addressed = await address(attempt, form, content);
-  if (addressed === undefined) return undefined;
+  const told = toldOf(content, { organizationName: owner.name, dashboardUrl: attempt.settings.dashboardUrl });
+  const planned = await plan(attempt, form, told);
+  if (planned === undefined) return undefined;
   const headline = row.event.type === "gathered" ? headlineOf(content) : undefined;
   const claimed = await transitions.claim(org, row, message.attempt, headline).catch(async (error) => {
-    await addressed.giveBack(0);
+    await planned.giveBack(0);
     throw error;
   });
-  if (claimed !== undefined) return { claimed, content, ...addressed };
-  await addressed.giveBack(0);
+  if (claimed !== undefined) return { claimed, form, told, ...planned };
+  await planned.giveBack(0);
   return void log("dropped");
 };
 
@@ -162,7 +164,7 @@ const sendAsEvents = async ({ org, row, channel, log }: Attempt, event: Gathered
 };
 
 /** The channel's form. Undefined: it does not open now, and the delivery waits until it does. */
-const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
+const openForm = async (attempt: Attempt): Promise<AnyForm | undefined> => {
   const { org, row, channel, settings, logError } = attempt;
   try {
     return await open(org, channel);
@@ -177,30 +179,35 @@ const openForm = async (attempt: Attempt): Promise<ChannelForm | undefined> => {
   }
 };
 
-/** Who gets the attempt. Undefined: nobody may get it now, and the delivery waits. */
-const address = async (
-  attempt: Attempt,
-  form: ChannelForm,
-  content: Content,
-): Promise<Pick<Prepared, "receiver" | "giveBack"> | undefined> => {
-  if (form.channel !== "email") return { receiver: form, giveBack: async () => {} };
-  const { owner, row, settings, logger } = attempt;
-  const isToOwner = content.kind === "owner";
-  const recipients = isToOwner ? [content.address] : form.config.recipients;
-  const plan = await planMail(owner, row, recipients, { dashboardUrl: settings.dashboardUrl, logger });
-  if (isToOwner && "obstacle" in plan && plan.isForNobody)
-    return giveUp(attempt, { failure: "the owner has unsubscribed" });
-  if ("obstacle" in plan) return wait(attempt, plan.obstacle, plan);
-  return { receiver: { channel: "email", recipients: plan.recipients }, giveBack: plan.giveBack };
+/** Who gets the attempt. Undefined: nobody may get it now, and the delivery is dealt with. */
+const plan = async (attempt: Attempt, form: AnyForm, told: Told): Promise<Planned | undefined> => {
+  const { owner: organization, row, settings, logger } = attempt;
+  const { event, attemptLimit, reached = new Set() } = row;
+  const { type } = event;
+  const planned = await senderOf(form).plan?.(form.config, {
+    organization,
+    told,
+    reached,
+    isSingle: type === "breach" || type === "owner",
+    // All but findings, which people may send again by hand.
+    isCaused: type === "scan_error" || type === "scan_complete" || attemptLimit !== undefined,
+    dashboardUrl: settings.dashboardUrl,
+    logger,
+  });
+  if (planned === undefined) return { addressees: [], giveBack: async () => {} };
+  if ("over" in planned) return giveUp(attempt, { failure: planned.over });
+  return "obstacle" in planned ? wait(attempt, planned.obstacle, planned) : planned;
 };
 
 const sendPrepared = (
-  { message, owner, settings, logError }: Attempt,
-  { claimed, receiver, content }: Prepared,
+  { message, settings, logError }: Attempt,
+  { claimed, form, told, addressees }: Prepared,
 ): Promise<AttemptResult> => {
-  const context = { organizationName: owner.name, dashboardUrl: settings.dashboardUrl };
+  const { deliveryId } = message;
+  const { dashboardUrl } = settings;
   const at = new Date(claimed.delivery.lastAttemptAt ?? Date.now());
-  return send(receiver, { deliveryId: message.deliveryId, at }, content, context).catch((error) => {
+  const sent = senderOf(form).send(form.config, told, { deliveryId, at, dashboardUrl, addressees });
+  return sent.catch((error) => {
     // Counts as a failed attempt, so that operators see the reason and the delivery ends.
     logError("delivery could not be sent", error);
     return { failure: "could not be sent" };
@@ -212,7 +219,7 @@ const afterSuccess = async (
   { claimed }: Prepared,
   outcome: transitions.Outcome,
 ): Promise<void> => {
-  if (channel !== ownersChannel) await failing.recordArrival(org, channel);
+  if (isSetUp(channel)) await failing.recordArrival(org, channel);
   await transitions.finish(org, claimed, { status: "delivered" }, outcome);
   log("delivered");
 };
@@ -223,14 +230,13 @@ const afterFailure = async (
   { failure, isOperators, retryAfterSeconds, isFinal = false }: Extract<AttemptResult, { failure: string }>,
   outcome: transitions.Outcome,
 ): Promise<void> => {
-  const { org, message, row, channel, settings, log } = attempt;
+  const { org, message, row, settings, log } = attempt;
   const isTooOld = Date.now() >= waitsUntil(row, settings);
   const isPartial = outcome.reached.size + (row.reached?.size ?? 0) > 0;
   const why = { failure, isPartial, ...(isOperators && { isOperators }) };
   // What SES did not answer in time it may have taken.
   if (failure !== "timeout") await giveBack(outcome.reached.size);
-  // A webhook's contract promises at most 30 posts, so each of its attempts counts, throttled ones too.
-  const isThrottled = retryAfterSeconds !== undefined && channel.channel !== "webhook" && !isTooOld;
+  const isThrottled = retryAfterSeconds !== undefined && !isTooOld;
   const left = isFinal ? 0 : attemptsLeft(row, message.attempt);
   const next = isThrottled
     ? nextAfterThrottling(row, retryAfterSeconds)
@@ -257,7 +263,7 @@ const outcomeOf = (
 });
 
 /** Why nothing may be sent for now; undefined when it may. */
-const notServed = (channel: Channel, { billing }: Organization): string | undefined => {
+const notServed = (channel: AnyChannel, { billing }: Organization): string | undefined => {
   if (!channel.isEnabled) return "channel was disabled";
   return billingRefusal(billing, new Date()) === undefined ? undefined : "subscription had lapsed";
 };
@@ -301,7 +307,7 @@ const failChannel = async (
   failure: failing.Failure,
   isOver = false,
 ): Promise<void> => {
-  if (channel === ownersChannel) return;
+  if (!isSetUp(channel)) return;
   const since = Date.parse(channel.failingSince ?? new Date().toISOString());
   const dayLater = Math.max(since + settings.longestWaitSeconds * 1000, waitsUntil(row, settings));
   const isLasting = isOver || Date.now() >= dayLater;

@@ -10,11 +10,12 @@ import * as channels from "../channels/channel.ts";
 import type { AlertConfig, DetailedAlertConfig } from "../channels/channel-schema.ts";
 import { type Delivery, deliveries, isOfChannel, typeOf, waitsForOf } from "../deliveries/delivery.ts";
 import type { DeliveryInFull, DeliveryStatus, ListedDelivery } from "../deliveries/delivery-schema.ts";
-import { consentsOf, fingerprint } from "../kinds/recipient.ts";
+import { consentsOf, fingerprint } from "../kinds/email/recipient.ts";
+import { textOf } from "../kinds/senders.ts";
 import { readContent } from "../messages/content.ts";
-import { payloadOf } from "../messages/send.ts";
 import { breachesInTitle, titleOf } from "../messages/title.ts";
-import { channelOf, ownersChannel } from "../owners/owner.ts";
+import { toldOf } from "../messages/told.ts";
+import { channelOf } from "../owners/owner.ts";
 
 const shownAttributes = [
   "createdAt",
@@ -50,7 +51,7 @@ const ownerIn = ({ event }: Shown, { addresses }: Named): ListedDelivery["owner"
   return email === undefined ? null : { emailId, email };
 };
 
-const shown = (row: Shown, named: Named, channel: channels.Channel): ListedDelivery => ({
+const shown = (row: Shown, named: Named, channel: channels.AnyChannel): ListedDelivery => ({
   id: row.id,
   type: typeOf(row.event),
   status: row.status,
@@ -85,10 +86,9 @@ export const list = async (
   if (channel === undefined) throw new Refusal("channelNotFound");
   const named = await readNamed(org, rows);
   return {
-    channel:
-      channel === ownersChannel
-        ? null
-        : { ...channels.shown(org, channel), options: channels.optionsOf(channel) },
+    channel: channels.isSetUp(channel)
+      ? { ...channels.shown(org, channel), options: channels.optionsOf(channel) }
+      : null,
     deliveries: rows.map((row) => shown(row, named, channel)),
     total,
   };
@@ -122,7 +122,7 @@ export const get = async (
   const payload =
     lastAttemptAt === null || content === undefined
       ? null
-      : payloadOf(channel.channel, { deliveryId: id, at: new Date(lastAttemptAt) }, content, context);
+      : textOf(channel)(toldOf(content, context), { deliveryId: id, at: new Date(lastAttemptAt) });
   return { ...shown(row, named, channel), unreached, payload };
 };
 
@@ -130,10 +130,10 @@ export const get = async (
 const unreachedOf = async (
   org: number,
   { status, failedAttempts, reached }: Delivery,
-  { channel, config }: channels.Channel,
+  channel: channels.AnyChannel,
 ): Promise<string[]> => {
-  if (channel !== "email" || failedAttempts === 0 || status === "delivered") return [];
-  const { recipients } = config;
+  const recipients = channels.recipientsOf(channel);
+  if (recipients.length === 0 || failedAttempts === 0 || status === "delivered") return [];
   const consents = await consentsOf(org, recipients);
   return recipients.filter(
     (each, index) => consents[index] !== "refused" && reached?.has(fingerprint(org, each)) !== true,

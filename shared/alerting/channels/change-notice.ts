@@ -10,7 +10,9 @@ import { newNoticesToAdmins } from "../../access/notices/notice.ts";
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import { problemOccurred, wake } from "../../outbox/outbox.ts";
-import { type Channel, type ChannelForm, describe, type Flags, wants } from "./channel.ts";
+import type { ChannelForm } from "../kinds/kind.ts";
+import { kindOf } from "../kinds/kinds.ts";
+import { type Channel, describe, type Flags, wants } from "./channel.ts";
 
 /** A channel as it was and as it will be, and all others of the organization. */
 export type ChannelChange = {
@@ -40,8 +42,7 @@ export const flagChanges = (before: Flags, after: Flags): string[] => [
 const switched = (before: boolean, after: boolean, what: string): string[] =>
   before === after ? [] : [`${what} ${after ? "on" : "off"}`];
 
-const secretOf = (form: ChannelForm): string | undefined =>
-  form.channel === "webhook" ? form.config.secret : undefined;
+const secretOf = (form: ChannelForm): string | undefined => kindOf(form).secretOf?.(form.config);
 
 const secretChange = (before: string | undefined, after: string | undefined): string[] => {
   if (before === after) return [];
@@ -49,19 +50,8 @@ const secretChange = (before: string | undefined, after: string | undefined): st
   return [after === undefined ? "secret removed" : "secret replaced"];
 };
 
-/** Where a channel sends to: the field of its config, and its value. */
-export const destinationOf = (
-  form: ChannelForm,
-): { field: "recipients" | "webhookUrl" | "url"; value: string | string[] } => {
-  switch (form.channel) {
-    case "email":
-      return { field: "recipients", value: form.config.recipients };
-    case "slack":
-      return { field: "webhookUrl", value: form.config.webhookUrl };
-    case "webhook":
-      return { field: "url", value: form.config.url };
-  }
-};
+/** Where a channel sends to. */
+export const destinationOf = (form: ChannelForm) => kindOf(form).destinationOf(form.config);
 
 /** Whether two forms name different destinations. */
 export const isOtherDestination = (before: ChannelForm, after: ChannelForm): boolean =>

@@ -1,64 +1,10 @@
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
-import { nameOf, text, timestamp } from "../../contract/text.ts";
+import { nameOf, timestamp } from "../../contract/text.ts";
 import { severities } from "../../hibp/severity-schema.ts";
-import { writtenAddress } from "../../monitoring/emails/email-schema.ts";
+import { channelConfig, shownConfig } from "../kinds/configs-schema.ts";
 
-/** In characters. */
-const maximumUrlLength = 2048;
-const maximumSecretLength = 1024;
-
-const channelKind = z.enum(["email", "slack", "webhook"]);
-export type ChannelKind = z.infer<typeof channelKind>;
-
-/**
- * Behind `whsec_` the base64 (RFC 4648, with padding) of at least 16 bytes, which libraries of Standard Webhooks read.
- */
-const signingSecret =
-  /^(?!whsec_)|^whsec_(?:[A-Za-z0-9+/]{4}){5,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
-
-const secret = text(maximumSecretLength).check(
-  z.refine((value) => signingSecret.test(value), "must be the base64 of at least 16 bytes behind whsec_"),
-  z.meta({
-    description:
-      "Signs the deliveries; never returned. An empty string means no secret. A PATCH without " +
-      "`secret` keeps the secret. Behind `whsec_` must be the base64 of at least 16 bytes",
-  }),
-);
-
-const publicUrl = z.string().check(
-  z.minLength(1),
-  z.maxLength(maximumUrlLength),
-  z.meta({
-    format: "uri",
-    description: "Public HTTPS without credentials; never returned",
-    examples: ["https://hooks.example.com/breaches"],
-  }),
-);
-
-const publicForm = /^[^.@]+(?:\.[^.@]+)*@.+\.(?:[a-zA-Z]{2,}|xn--[a-zA-Z0-9-]+)$/;
-
-/**
- * Stricter than an address to monitor: no domain without a dot, no stray dots in front of the `@`. SES
- * refuses a message for all recipients when it cannot parse the address of one. Kept as written, since some
- * servers tell upper from lower case in front of the `@`.
- */
-const recipient = writtenAddress.check(
-  z.refine((address) => publicForm.test(address), "must be an e-mail address of a public domain"),
-  z.meta({
-    description:
-      "Trimmed, and shown as written, but for an internationalized domain, which is kept in " +
-      "ASCII; compared without case",
-    examples: ["Security@demo.example"],
-  }),
-);
-
-/** The `config` of each kind of channel, as clients write it and as it is stored. */
-export const channelConfig = {
-  email: z.object({ recipients: z.array(recipient).check(z.minLength(1), z.maxLength(20)) }),
-  slack: z.object({ webhookUrl: publicUrl }),
-  webhook: z.object({ url: publicUrl, secret: z.optional(secret) }),
-} as const;
+const channelKind = z.keyof(z.object(channelConfig));
 
 const notificationFlags = {
   isEnabled: z.boolean().check(
@@ -80,20 +26,17 @@ const withDefaults = {
   notifyOnScanError: z._default(notificationFlags.notifyOnScanError, true),
 };
 
+const newOf = <Name extends string, Config extends z.ZodMiniType>(channel: Name, config: Config) =>
+  z.object({ channel: z.literal(channel), config, ...withDefaults });
+
 /**
  * Body of POST /alert-configs. By default a channel is told of new breaches and of scans that had a problem.
  */
 export const newAlertConfig = z
   .discriminatedUnion("channel", [
-    z
-      .object({ channel: z.literal("email"), config: channelConfig.email, ...withDefaults })
-      .check(z.meta({ id: "NewEmailAlertConfig" })),
-    z
-      .object({ channel: z.literal("slack"), config: channelConfig.slack, ...withDefaults })
-      .check(z.meta({ id: "NewSlackAlertConfig" })),
-    z
-      .object({ channel: z.literal("webhook"), config: channelConfig.webhook, ...withDefaults })
-      .check(z.meta({ id: "NewWebhookAlertConfig" })),
+    newOf("email", channelConfig.email).check(z.meta({ id: "NewEmailAlertConfig" })),
+    newOf("slack", channelConfig.slack).check(z.meta({ id: "NewSlackAlertConfig" })),
+    newOf("webhook", channelConfig.webhook).check(z.meta({ id: "NewWebhookAlertConfig" })),
   ])
   .check(z.meta({ id: "NewAlertConfig" }));
 
@@ -133,14 +76,7 @@ export const alertConfig = z
     organizationId: idField,
     channel: channelKind.check(z.meta({ examples: ["webhook"] })),
     isEnabled: z.boolean(),
-    config: z.union([
-      z.object({
-        urlPreview: z.string().check(z.meta({ examples: ["https://hooks.example.com/..."] })),
-        hasSecret: z.boolean(),
-      }),
-      z.object({ hasWebhookUrl: z.boolean() }),
-      z.object({ recipients: z.array(z.string()) }),
-    ]),
+    config: z.union([shownConfig.webhook, shownConfig.slack, shownConfig.email]),
     notifyOnNewBreach: z.boolean(),
     notifyOnScanComplete: z.boolean(),
     notifyOnScanError: z.boolean(),

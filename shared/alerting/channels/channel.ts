@@ -1,8 +1,9 @@
-import type * as z from "zod/mini";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import type { EventType } from "../kinds/envelope.ts";
-import type { AlertConfig, AlertOptions, ChannelKind, channelConfig } from "./channel-schema.ts";
+import type { EventType } from "../kinds/events.ts";
+import type { ChannelKind, OwnersForm, StoredForm } from "../kinds/kind.ts";
+import { kindOf } from "../kinds/kinds.ts";
+import type { AlertConfig, AlertOptions } from "./channel-schema.ts";
 
 export type Flags = {
   isEnabled: boolean;
@@ -11,19 +12,7 @@ export type Flags = {
   notifyOnScanError: boolean;
 };
 
-/** A kind of channel with the config of this kind, secrets included. */
-export type ChannelForm = {
-  [Kind in ChannelKind]: { channel: Kind; config: z.output<(typeof channelConfig)[Kind]> };
-}[ChannelKind];
-
-/** A form as the table holds it: what may be shown, and the rest sealed (seal.ts). */
-export type StoredForm =
-  | { channel: "webhook"; config: { urlPreview: string; hasSecret: boolean }; sealed: string }
-  | { channel: "slack"; config: { hasWebhookUrl: boolean }; sealed: string }
-  | Extract<ChannelForm, { channel: "email" }>;
-
-/** A stored alert channel. */
-export type Channel = Flags &
+type Settings = Flags &
   Partial<AlertOptions> & {
     id: number;
     createdAt: string;
@@ -35,7 +24,16 @@ export type Channel = Flags &
     lastDeliveredAt?: string;
     /** When the other channels were last told that it fails, ISO 8601. */
     failureReportedAt?: string;
-  } & StoredForm;
+  };
+
+/** A stored alert channel. */
+export type Channel = Settings & StoredForm;
+
+/** A channel that deliveries go to: a stored one, or that of messages to owners (owners/owner.ts). */
+export type AnyChannel = Channel | (Settings & OwnersForm);
+
+/** Whether people have set it up: it has a row and can fail. */
+export const isSetUp = (channel: AnyChannel): channel is Channel => kindOf(channel).isSetUp;
 
 /** Whether a channel is enabled and notified of events of this type. */
 export const wants = (channel: Channel, type: EventType): boolean =>
@@ -47,17 +45,21 @@ export const wants = (channel: Channel, type: EventType): boolean =>
   }[type];
 
 /** The options of a channel; what was not set is the default of its kind. */
-export const optionsOf = (channel: Channel): AlertOptions => {
-  const isWebhook = channel.channel === "webhook";
+export const optionsOf = (channel: AnyChannel): AlertOptions => {
+  const { isForPeople } = kindOf(channel);
   const {
     name = null,
     minSeverity = "low",
-    grouping = isWebhook ? "address" : "scan",
-    sensitive = isWebhook ? "named" : "discreet",
+    grouping = isForPeople ? "scan" : "address",
+    sensitive = isForPeople ? "discreet" : "named",
     tellOwners = false,
   } = channel;
   return { name, minSeverity, grouping, sensitive, tellOwners };
 };
+
+/** The addresses that each get a copy; none of other kinds. */
+export const recipientsOf = (channel: AnyChannel): readonly string[] =>
+  kindOf(channel).recipientsOf?.(channel.config) ?? [];
 
 export const get = (org: number, id: number): Promise<Channel | undefined> =>
   table.get(keys.channel(org, id));
@@ -74,6 +76,9 @@ export const shown = (org: number, row: Channel): AlertConfig => {
 };
 
 /** How the activity log and alerts name a channel. */
-export const describe = ({ channel, id, name }: Pick<Channel, "channel" | "id" | "name">): string =>
-  `the ${{ email: "e-mail", slack: "Slack", webhook: "webhook" }[channel]} alert channel ` +
-  `${id}${name ? ` "${name}"` : ""}`;
+export const describe = ({
+  id,
+  name,
+  ...kind
+}: { channel: ChannelKind } & Pick<Channel, "id" | "name">): string =>
+  `the ${kindOf(kind).label} alert channel ${id}${name ? ` "${name}"` : ""}`;

@@ -12,9 +12,11 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
 import { drawId } from "../../lists/blocks.ts";
+import { channelConfig } from "../kinds/configs-schema.ts";
 import { parseDestination, resolveDestination } from "../kinds/destination.ts";
-import { isUrlPreview, urlPreview } from "../kinds/envelope.ts";
-import { reasonAgainstSlack } from "../kinds/not-slack.ts";
+import type { ChannelForm, StoredForm } from "../kinds/kind.ts";
+import { kindOf } from "../kinds/kinds.ts";
+import { isUrlPreview } from "../kinds/url-preview.ts";
 import {
   destinationOf,
   flagChanges,
@@ -23,9 +25,9 @@ import {
   noticeOfNew,
   noticesOf,
 } from "./change-notice.ts";
-import type { Channel, ChannelForm, Flags, StoredForm } from "./channel.ts";
+import type { Channel, Flags } from "./channel.ts";
 import * as channels from "./channel.ts";
-import { type alertConfigPatch, channelConfig } from "./channel-schema.ts";
+import type { alertConfigPatch } from "./channel-schema.ts";
 import { ChannelNotOpened, open, seal } from "./seal.ts";
 
 const maximumChannels = 20;
@@ -54,7 +56,7 @@ export const create = async (
   const [id, slot] = await Promise.all([drawId("CHANNEL"), activity.slot(org)]);
   const { channel: _, config: __, ...flags } = input;
   const [stored, notices] = await Promise.all([
-    seal(org, id, normalized(input)),
+    seal(org, id, kept(input)),
     noticeOfNew(org, { channel: input.channel, id }, actor),
   ]);
   await table.transact([
@@ -108,7 +110,7 @@ export const change = (
     if (row === undefined) throw new Refusal("channelNotFound");
     // A patch of flags needs no key, so that a channel whose config does not open can be disabled.
     const concernsForm = patch.channel !== undefined || patch.config !== undefined;
-    const before = concernsForm ? await open(org, row).catch(emptyIfNotOpened(row)) : undefined;
+    const before = concernsForm ? await opened(org, row) : undefined;
     const { form: after, namesDestination } = before ? patchedForm(before, patch) : {};
     if (after && namesDestination) await assertPublic(after, count);
     const { channel: _, config: __, ...named } = patch;
@@ -143,12 +145,13 @@ export const change = (
 };
 
 /** A config that does not open is as if it were empty: a patch with all that the kind needs replaces it. */
-const emptyIfNotOpened =
-  ({ channel }: Channel) =>
-  (error: unknown): ChannelForm => {
+const opened = async (org: number, row: Channel): Promise<ChannelForm> => {
+  const form = await open(org, row).catch((error: unknown) => {
     if (!(error instanceof ChannelNotOpened)) throw error;
-    return { channel, config: {} } as ChannelForm;
-  };
+    return { channel: row.channel, config: {} };
+  });
+  return form as ChannelForm;
+};
 
 /** Refuses `channelsOfDay` to clients, so that the notices stay few. */
 const assertFew = async (org: number, { type }: Actor): Promise<void> => {
@@ -169,7 +172,7 @@ const changeOf = (
   set: { ...values, ...form },
   remove: [
     ...(hasMoved || values.isEnabled !== undefined ? ["failingSince", "failureReportedAt"] : []),
-    ...(form?.channel === "email" ? ["sealed"] : []),
+    ...(form !== undefined && form.sealed === undefined ? ["sealed"] : []),
     ...(form === undefined || form.channel === before.channel ? [] : ["grouping", "sensitive", "tellOwners"]),
   ],
 });
@@ -181,12 +184,9 @@ const changedFlags = (row: Channel, patch: { [Flag in keyof Flags]?: boolean | u
     ),
   );
 
-/** A form in the shape that is stored: an empty secret means no secret. */
-const normalized = (form: ChannelForm): ChannelForm => {
-  if (form.channel !== "webhook") return { channel: form.channel, config: form.config } as ChannelForm;
-  const { url, secret } = form.config;
-  return { channel: "webhook", config: { url, ...(secret !== undefined && secret !== "" && { secret }) } };
-};
+/** A form in the shape that is stored. */
+const kept = ({ channel, config }: ChannelForm): ChannelForm =>
+  ({ channel, config: kindOf({ channel }).kept?.(config) ?? config }) as ChannelForm;
 
 /**
  * The channel's kind and config with the patch applied, and whether the patch names a destination. Refuses
@@ -197,18 +197,15 @@ const patchedForm = (
   { channel: kind = row.channel, config }: ChannelPatch,
 ): { form: ChannelForm; namesDestination: boolean } => {
   const isOtherKind = kind !== row.channel;
-  const given = { ...config };
-  // A client that sends back the preview of the url does not mean to change the url.
-  const former = row.channel === "webhook" ? row.config.url : undefined;
-  if (!isOtherKind && former !== undefined && given.url === urlPreview(former)) delete given.url;
+  const given = (!isOtherKind && kindOf(row).changeOf?.(row.config, { ...config })) || { ...config };
   const { data, problem } = valid(channelConfig[kind], isOtherKind ? given : { ...row.config, ...given });
   if (problem !== undefined) {
     throw new Refusal("invalidInput", {
       error: `${["config", ...problem.path].join(".")}: ${problem.message}`,
     });
   }
-  const form = normalized({ channel: kind, config: data } as ChannelForm);
-  return { form, namesDestination: isOtherKind || given[destinationOf(row).field] !== undefined };
+  const form = kept({ channel: kind, config: data } as ChannelForm);
+  return { form, namesDestination: isOtherKind || destinationOf(row).field in given };
 };
 
 /**
@@ -222,7 +219,7 @@ const assertPublic = async (form: ChannelForm, count: Count): Promise<void> => {
   if (isUrlPreview(url)) throw refuse("is only the preview of a url");
   const destination = parseDestination(url);
   if (!destination.ok) throw refuse(destination.reason);
-  const against = form.channel === "slack" ? reasonAgainstSlack(destination.url) : undefined;
+  const against = kindOf(form).reasonAgainst?.(destination.url);
   if (against !== undefined) throw refuse(against);
   if (destination.host.kind === "name") await count();
   const resolved = await resolveDestination(destination, {

@@ -9,17 +9,15 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { secondsAfter } from "../../contract/alert-timing.ts";
 import { wake } from "../../outbox/outbox.ts";
+import type { Obstacle } from "../kinds/kind.ts";
 import { problemOf } from "./change-notice.ts";
 import { type Channel, describe, list } from "./channel.ts";
 
 /** If some deliveries of a channel arrive and some do not, the next report comes after this time. */
 const againAfterSeconds = 24 * 3600;
 
-/**
- * Why alerts do not reach a channel. `isOperators`: only whoever operates the service can mend it;
- * `isPartial`: some recipients get theirs.
- */
-export type Failure = { failure: string; isOperators?: boolean; isPartial?: boolean };
+/** Why alerts do not reach a channel. `isPartial`: some recipients get theirs. */
+export type Failure = Obstacle & { isPartial?: boolean };
 
 /**
  * Call it before the delivery changes: if the process dies in between, the next attempt records it.

@@ -6,8 +6,9 @@ import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { kindOf } from "../kinds/kinds.ts";
 import * as channels from "./channel.ts";
-import type { AlertOptions, ChannelKind } from "./channel-schema.ts";
+import type { AlertOptions } from "./channel-schema.ts";
 
 /** Refuses `channelNotFound`. */
 export const getOptions = async (org: number, id: number): Promise<AlertOptions> => {
@@ -29,7 +30,7 @@ export const setOptions = (
   withOptimisticRetry(async () => {
     const channel = await channels.get(org, id);
     if (channel === undefined) throw new Refusal("channelNotFound");
-    assertFit(channel.channel, options);
+    assertFit(channel, options);
     const before = channels.optionsOf(channel);
     const changed = optionNames.filter((name) => options[name] !== before[name]);
     if (changed.length === 0) return options;
@@ -58,9 +59,10 @@ const words: Record<keyof AlertOptions, string> = {
 };
 const optionNames = Object.keys(words) as (keyof AlertOptions)[];
 
-const assertFit = (kind: ChannelKind, { grouping, tellOwners }: AlertOptions): void => {
-  if (kind === "webhook" && grouping !== "address")
-    throw new Refusal("invalidInput", { error: "grouping: must be address for a webhook" });
-  if (kind !== "email" && tellOwners)
+const assertFit = (channel: channels.Channel, { grouping, tellOwners }: AlertOptions): void => {
+  const { label, isForPeople, mayTellOwners } = kindOf(channel);
+  if (!isForPeople && grouping !== "address")
+    throw new Refusal("invalidInput", { error: `grouping: must be address for a ${label}` });
+  if (!mayTellOwners && tellOwners)
     throw new Refusal("invalidInput", { error: "tellOwners: must be false except for e-mail channels" });
 };

@@ -3,15 +3,16 @@
  * What is sealed opens in the row of its organization, channel and kind alone.
  */
 import { decrypt, encrypt } from "../../access/keys/encryption.ts";
-import { urlPreview } from "../kinds/envelope.ts";
-import type { Channel, ChannelForm, StoredForm } from "./channel.ts";
+import type { AnyForm, ChannelForm, StoredForm } from "../kinds/kind.ts";
+import { kindOf } from "../kinds/kinds.ts";
+import type { AnyChannel } from "./channel.ts";
 import * as channels from "./channel.ts";
 import { openingKey, sealingKey } from "./channel-key.ts";
 
 /** What is sealed begins with the number of its format and the id of its key: `1.<key id>.<base64url>`. */
 const format = "1";
 
-type Place = { org: number; id: number; kind: ChannelForm["channel"] };
+type Place = { org: number; id: number; kind: AnyForm["channel"] };
 
 /** A channel's config is not what was sealed for it, or its key is gone. The message holds nothing of the config. */
 export class ChannelNotOpened extends Error {
@@ -21,31 +22,30 @@ export class ChannelNotOpened extends Error {
   }
 }
 
-/** The form as the table holds it. Recipients of e-mails are no secrets and stay readable. */
+/** The form as the table holds it. A kind that shows all of its config has no secrets. */
 export const seal = async (org: number, id: number, form: ChannelForm): Promise<StoredForm> => {
-  if (form.channel === "email") return form;
+  const { channel } = form;
+  const shown = kindOf(form).shown?.(form.config);
+  if (shown === undefined) return form as StoredForm;
   const key = await sealingKey();
-  const bytes = encrypt(form.config, key.bytes, boundTo({ org, id, kind: form.channel }));
+  const bytes = encrypt(form.config, key.bytes, boundTo({ org, id, kind: channel }));
   const sealed = `${format}.${key.id}.${bytes.toString("base64url")}`;
-  if (form.channel === "slack") return { channel: "slack", config: { hasWebhookUrl: true }, sealed };
-  const { url, secret } = form.config;
-  const config = { urlPreview: urlPreview(url), hasSecret: secret !== undefined };
-  return { channel: "webhook", config, sealed };
+  return { channel, config: shown, sealed } as StoredForm;
 };
 
 /**
  * The form with its secrets. Throws `ChannelNotOpened` and `ChannelKeyUnavailable`.
  */
-export const open = async (org: number, channel: Channel): Promise<ChannelForm> => {
-  if (channel.channel === "email") return channel;
+export const open = async (org: number, channel: AnyChannel): Promise<AnyForm> => {
+  if (kindOf(channel).shown === undefined) return channel as AnyForm;
   const place: Place = { org, id: channel.id, kind: channel.channel };
   // A row that is not sealed was not written by this service.
-  const [version, keyId = "", text = ""] = String(channel.sealed).split(".");
+  const [version, keyId = "", text = ""] = String("sealed" in channel && channel.sealed).split(".");
   if (version !== format) throw new ChannelNotOpened(place, "its format is unknown");
   const key = await openingKey(keyId);
   if (key.id !== keyId) throw new ChannelNotOpened(place, `the parameter does not hold its key ${keyId}`);
   const config = opened(Buffer.from(text, "base64url"), key.bytes, place);
-  return { channel: place.kind, config } as ChannelForm;
+  return { channel: place.kind, config } as AnyForm;
 };
 
 const opened = (bytes: Buffer, key: Buffer, place: Place): unknown => {

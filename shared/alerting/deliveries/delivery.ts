@@ -13,8 +13,8 @@ import * as counts from "../../counts/counts.ts";
 import { type Reserved, reserve } from "../../lists/blocks.ts";
 import { countedList } from "../../lists/counted-list.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
-import { type Channel, wants } from "../channels/channel.ts";
-import type { EventType } from "../kinds/envelope.ts";
+import { type AnyChannel, type Channel, wants } from "../channels/channel.ts";
+import type { EventType } from "../kinds/events.ts";
 import type { DeliveryStatus } from "./delivery-schema.ts";
 import type { Share } from "./share.ts";
 
@@ -179,7 +179,7 @@ export const raise = (
   );
 
 /** An event for a channel. `scans`: of a gathered one; `until`: it is not sent before, ISO 8601. */
-export type Wanted = { event: AlertEvent; channel: Channel; scans?: Set<number>; until?: string };
+export type Wanted = { event: AlertEvent; channel: AnyChannel; scans?: Set<number>; until?: string };
 
 /**
  * Prepares one delivery for each given pair, whatever the channels' notification flags say. A delivery that

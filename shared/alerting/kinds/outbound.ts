@@ -5,13 +5,14 @@ import { addAbortSignal } from "node:stream";
 import tls from "node:tls";
 import ipaddr from "ipaddr.js";
 import { sendTimeoutSeconds } from "../../contract/alert-timing.ts";
-import { type Answer, shownBody } from "./answer.ts";
+import { shownBody } from "./answer.ts";
 import {
   type Destination,
   parseDestination,
   type ResolvedAddress,
   resolveDestination,
 } from "./destination.ts";
+import type { AttemptResult } from "./kind.ts";
 
 const userAgent = "breach-monitor/1";
 const maximumHeaderBytes = 16 * 1024;
@@ -22,18 +23,6 @@ const failureBodyMilliseconds = 500;
 
 /** After this time without a connection, the next address of the name is tried. */
 const nextAddressAfterMilliseconds = 2000;
-
-/**
- * What became of one attempt to send. `status` (2xx): delivered. `failure` is a short reason for people and
- * never contains the url, a header or a part of the response. `response`: what an HTTP receiver answered
- * (answer.ts). With `retryAfterSeconds` the receiver throttled the attempt and asks for this pause (0: it
- * named none). `isFinal`: further attempts are of no use. `isOperators`: only whoever operates the service
- * can mend it. `reached`: the addresses that got their e-mail, also of an attempt that failed for others.
- */
-export type AttemptResult = (
-  | { status: number }
-  | { failure: string; retryAfterSeconds?: number; isFinal?: boolean; isOperators?: boolean }
-) & { reached?: readonly string[]; response?: Answer };
 
 /** A receiver that asks for a longer pause gets this one. */
 const maximumRetryAfterSeconds = 3_600;
@@ -51,6 +40,7 @@ export const post = async ({
   body,
   deadlineSeconds = sendTimeoutSeconds,
   finalStatuses = [],
+  throttledStatuses = [],
 }: {
   url: string;
   headers: Record<string, string>;
@@ -58,6 +48,8 @@ export const post = async ({
   deadlineSeconds?: number;
   /** Those that make further attempts useless. */
   finalStatuses?: readonly number[];
+  /** Those of a receiver that is to be asked later, in attempts that do not count. */
+  throttledStatuses?: readonly number[];
 }): Promise<AttemptResult> => {
   const deadline = new AbortController();
   const { signal } = deadline;
@@ -75,10 +67,13 @@ export const post = async ({
     const text = await readSome(message, isDelivered ? undefined : failureBodyMilliseconds);
     const response = { status, body: shownBody(text, { url: destination.url, headers }) };
     if (isDelivered) return { status, response };
-    if (status === 429)
-      return { failure: "HTTP 429", retryAfterSeconds: retryAfterOf(message?.headers), response };
     const failure = isRedirect(status) ? `redirect (${status}) not followed` : `HTTP ${status}`;
-    return { failure, response, ...(finalStatuses.includes(status) && { isFinal: true }) };
+    return {
+      failure,
+      response,
+      ...(throttledStatuses.includes(status) && { retryAfterSeconds: retryAfterOf(message?.headers) }),
+      ...(finalStatuses.includes(status) && { isFinal: true }),
+    };
   } catch (error) {
     return { failure: signal.aborted ? "timeout" : describeFailure(error) };
   } finally {

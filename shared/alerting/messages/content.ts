@@ -1,6 +1,7 @@
 /** What an attempt tells, read when it is made. */
-import { type Channel, optionsOf } from "../channels/channel.ts";
+import { type AnyChannel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent, Delivery } from "../deliveries/delivery.ts";
+import { kindOf } from "../kinds/kinds.ts";
 import { type ExampleReport, exampleFor } from "./example.ts";
 import { type OwnerReport, type PersonReport, readOwner, readPerson } from "./person.ts";
 import { noBreaches, readGathered, readRisen, type Summary } from "./summary.ts";
@@ -19,21 +20,21 @@ export type Content = ScanReport | ExampleReport | PersonReport | OwnerReport | 
 export const readContent = async (
   org: number,
   delivery: Delivery,
-  channel: Channel,
+  channel: AnyChannel,
   leastOfOwner?: number,
 ): Promise<Content | undefined> => {
   const { event } = delivery;
   const isDiscreet = optionsOf(channel).sensitive === "discreet";
-  const isWebhook = channel.channel === "webhook";
+  const { isForPeople } = kindOf(channel);
   switch (event.type) {
     case "owner":
       return readOwner(org, delivery, event, leastOfOwner);
     case "gathered":
-      return isWebhook ? undefined : readGathered(org, delivery, channel);
+      return isForPeople ? readGathered(org, delivery, channel) : undefined;
     case "risen":
-      return isWebhook ? undefined : readRisen(event, isDiscreet);
+      return isForPeople ? readRisen(event, isDiscreet) : undefined;
     case "breach":
-      return forChannel(await readPerson(org, event, { forPeople: !isWebhook }), { isDiscreet, isWebhook });
+      return forChannel(await readPerson(org, event, { isForPeople }), { isDiscreet, isForPeople });
     case "scan_error":
       return event.isExample ? exampleFor(channel) : { kind: "scan", event };
     default:
@@ -44,11 +45,11 @@ export const readContent = async (
 /** A report without what a discreet channel may not name. */
 const forChannel = (
   person: PersonReport,
-  { isDiscreet, isWebhook }: { isDiscreet: boolean; isWebhook: boolean },
+  { isDiscreet, isForPeople }: { isDiscreet: boolean; isForPeople: boolean },
 ): PersonReport | Summary | undefined => {
   const open = person.breaches.filter(({ isSensitive }) => !(isDiscreet && isSensitive));
   if (open.length === person.breaches.length) return person;
-  if (isWebhook) return open.length === 0 ? undefined : { ...person, breaches: open };
+  if (!isForPeople) return open.length === 0 ? undefined : { ...person, breaches: open };
   // A channel for scans gets this only when the breach became sensitive, or the channel discreet, after the
   // delivery's creation.
   return {

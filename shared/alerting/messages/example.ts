@@ -1,6 +1,6 @@
 /** What a test of a channel sends: an example of the message that new breaches make there, without a row behind it. */
 import type { Breach } from "../../hibp/breach.ts";
-import { type Channel, optionsOf } from "../channels/channel.ts";
+import { type AnyChannel, optionsOf } from "../channels/channel.ts";
 import type { PersonReport } from "./person.ts";
 import type { Summary } from "./summary.ts";
 
@@ -72,7 +72,7 @@ const people: Summary = {
 };
 
 /** In the grouping of the channel. */
-export const exampleFor = (channel: Channel): ExampleReport => ({
+export const exampleFor = (channel: AnyChannel): ExampleReport => ({
   kind: "example",
   of: optionsOf(channel).grouping === "address" ? ada : people,
 });

@@ -28,16 +28,16 @@ export type OwnerReport = { kind: "owner"; address: string; breaches: OwnBreach[
 
 type Read = { email: Email | undefined; breaches: (OwnBreach & { ownerDelivery: number | undefined })[] };
 
-/** For a webhook, which is told of no address, not `forPeople`. */
+/** For a webhook, which is told of no address, not `isForPeople`. */
 const read = async (
   org: number,
   { breachIds, email: { id, findingIds } }: PersonEvent,
-  forPeople = true,
+  isForPeople = true,
 ): Promise<Read> => {
   const [details, email, rows] = await Promise.all([
     breachDetails.details(breachIds),
-    forPeople ? emails.get(org, id) : undefined,
-    forPeople ? findings.getMany(org, findingIds) : [],
+    isForPeople ? emails.get(org, id) : undefined,
+    isForPeople ? findings.getMany(org, findingIds) : [],
   ]);
   const breaches = breachIds.flatMap((breachId, index) => {
     const breach = details.get(breachId);
@@ -51,9 +51,9 @@ const read = async (
 export const readPerson = async (
   org: number,
   event: PersonEvent & { scanId?: number },
-  { forPeople }: { forPeople: boolean },
+  { isForPeople }: { isForPeople: boolean },
 ): Promise<PersonReport> => {
-  const { email: row, breaches } = await read(org, event, forPeople);
+  const { email: row, breaches } = await read(org, event, isForPeople);
   const teamId = row && emails.groupOf(row).teamId;
   const team = teamId ? await teams.get(org, teamId) : undefined;
   const email = row && {

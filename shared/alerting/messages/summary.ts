@@ -4,7 +4,7 @@ import type { Breach } from "../../hibp/breach.ts";
 import * as breachDetails from "../../hibp/breach-details.ts";
 import { levelOf, severityAt } from "../../hibp/severity.ts";
 import { type Severity, severities } from "../../hibp/severity-schema.ts";
-import { type Channel, optionsOf } from "../channels/channel.ts";
+import { type AnyChannel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent, Delivery, Gathered } from "../deliveries/delivery.ts";
 import { isOfDelivery } from "../deliveries/share.ts";
 import { type PersonReport, readPerson } from "./person.ts";
@@ -71,7 +71,7 @@ export const noBreaches = {
 export const readGathered = async (
   org: number,
   { event, scans = new Set() }: Delivery,
-  channel: Channel,
+  channel: AnyChannel,
 ): Promise<Summary | PersonReport | undefined> => {
   if (event.type !== "gathered") return undefined;
   const { minSeverity, sensitive } = optionsOf(channel);
@@ -222,7 +222,7 @@ const readPersons = async (
       return readPerson(
         org,
         { breachIds, email, ...(scanId !== undefined && { scanId }) },
-        { forPeople: true },
+        { isForPeople: true },
       );
     }),
   );

@@ -8,6 +8,7 @@ import { findings } from "../../findings/record.ts";
 import { type Ended, keyOfScan } from "../../outbox/outbox.ts";
 import { type Channel, list } from "../channels/channel.ts";
 import { type AlertEvent, raise, raiseFor, type Wanted } from "../deliveries/delivery.ts";
+import { kindOf } from "../kinds/kinds.ts";
 import { findingsOfScans, type ScanFinding } from "../messages/scan-findings.ts";
 import { leastForOwners } from "../owners/owner.ts";
 import { tellOwners } from "../owners/tell.ts";
@@ -43,7 +44,7 @@ export const reportEnd = async (
   const windows: Awaited<ReturnType<typeof joinWindow>>[] = [];
   for (const channel of gathering) {
     const grouping = groupingOf(channel);
-    const isToWait = !isBaseline && channel.channel !== "webhook";
+    const isToWait = !isBaseline && kindOf(channel).isForPeople;
     if (isToWait && (grouping === "day" || grouping === "week")) {
       windows.push(await joinWindow(org, channel, scanId, grouping));
       continue;

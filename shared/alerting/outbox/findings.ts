@@ -7,6 +7,7 @@ import { blockOf } from "../../lists/blocks.ts";
 import type { NewFindings } from "../../outbox/outbox.ts";
 import { type Channel, list, optionsOf, wants } from "../channels/channel.ts";
 import { raiseFor } from "../deliveries/delivery.ts";
+import { kindOf } from "../kinds/kinds.ts";
 import { leastForOwners } from "../owners/owner.ts";
 import { tellOwners } from "../owners/tell.ts";
 import { apartFor, type Collecting, collected, writeOf } from "./collecting.ts";
@@ -118,8 +119,7 @@ const isAsRead = ({ done }: FindingsRow) =>
 export const reportSoFar = async (org: number, before: Collecting): Promise<boolean> => {
   const { scanId, groupings, firstMessageAt: _, ...rest } = before;
   const due = (await list(org)).filter(
-    (channel) =>
-      groupings[channel.id] === "scan" && channel.channel !== "webhook" && wants(channel, "breach"),
+    (channel) => groupings[channel.id] === "scan" && kindOf(channel).isForPeople && wants(channel, "breach"),
   );
   const reported = Object.fromEntries(due.map((channel) => [channel.id, apartFor(before, channel)]));
   const after: Collecting = { ...rest, scanId, groupings, reported, step: before.step + 1 };

@@ -5,6 +5,7 @@ import { levelOf } from "../../hibp/severity.ts";
 import type { Problem, Risen } from "../../outbox/outbox.ts";
 import { type Channel, list, optionsOf, wants } from "../channels/channel.ts";
 import { type AlertEvent, raiseFor } from "../deliveries/delivery.ts";
+import { kindOf } from "../kinds/kinds.ts";
 import { settle } from "./settle.ts";
 
 /** False: another worker has told it. */
@@ -28,7 +29,7 @@ export const reportRise = (org: number, row: Risen & Key): Promise<boolean> => {
     org,
     row,
     { type: "risen", breachId, people, reopened },
-    (channel) => channel.channel !== "webhook" && wants(channel, "breach") && isConcerned(channel),
+    (channel) => kindOf(channel).isForPeople && wants(channel, "breach") && isConcerned(channel),
   );
 };
 

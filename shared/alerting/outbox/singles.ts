@@ -5,6 +5,7 @@ import { levelOf } from "../../hibp/severity.ts";
 import { breachesPerEvent, type NewFindings } from "../../outbox/outbox.ts";
 import { type Channel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent } from "../deliveries/delivery.ts";
+import { kindOf } from "../kinds/kinds.ts";
 
 /** The events of an outbox row for a channel, each with the worst breach first. */
 export const singlesFor = (
@@ -13,7 +14,7 @@ export const singlesFor = (
   rows: readonly FindingRecord[],
 ): AlertEvent[] => {
   const { minSeverity, sensitive: how } = optionsOf(channel);
-  const hides = channel.channel === "webhook" && how === "discreet";
+  const hides = !kindOf(channel).isForPeople && how === "discreet";
   const levelIn = (row: FindingRecord): number => findings.groupOf(row).severity;
   const wanted = rows.filter(
     (row) => levelIn(row) >= levelOf(minSeverity) && !(hides && sensitive.has(row.breachId)),

@@ -8,12 +8,12 @@ import * as channels from "../channels/channel.ts";
 import type { OwnerEvent } from "../deliveries/delivery.ts";
 
 /** The channel of all messages to owners. */
-export const ownersChannel: channels.Channel = {
+export const ownersChannel: channels.AnyChannel = {
   id: 0,
   createdAt: "",
   lastChange: 0,
-  channel: "email",
-  config: { recipients: [] },
+  channel: "owner",
+  config: {},
   isEnabled: true,
   notifyOnNewBreach: true,
   notifyOnScanComplete: false,
@@ -25,7 +25,7 @@ export const channelIdOf = (sender: "owners" | number): number =>
   sender === "owners" ? ownersChannel.id : sender;
 
 /** A channel by its id, the one of messages to owners included. */
-export const channelOf = async (org: number, id: number): Promise<channels.Channel | undefined> =>
+export const channelOf = async (org: number, id: number): Promise<channels.AnyChannel | undefined> =>
   id === ownersChannel.id ? ownersChannel : channels.get(org, id);
 
 /** The severity, as a level, from which one of the channels has owners told. Undefined: none has. */

@@ -1,6 +1,6 @@
 import { emails } from "../../monitoring/emails/record.ts";
 import { deliveries, waitsForOf } from "../deliveries/delivery.ts";
-import { consentsOf } from "../kinds/recipient.ts";
+import { consentsOf } from "../kinds/email/recipient.ts";
 import type { OwnerState } from "./owner-schema.ts";
 
 /** What became of the messages to the owner of an e-mail. */

@@ -21,7 +21,7 @@ import {
   raiseFor,
   reserveIds,
 } from "../deliveries/delivery.ts";
-import { consentsOf } from "../kinds/recipient.ts";
+import { consentsOf } from "../kinds/email/recipient.ts";
 import { eventFor, leastForOwners, ownersChannel } from "./owner.ts";
 
 /** Nobody is told of a finding again within this time. */

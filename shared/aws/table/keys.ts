@@ -81,7 +81,7 @@ export const keys = {
   apiKey: (org: number, hash: string): Key => ({ pk: `ORG#${org}#KEY`, sk: hash }),
   /** The reply to a request that may be repeated (access/api/idempotency.ts). */
   idempotencyKey: (org: number, name: string): Key => ({ pk: `ORG#${org}#IDEMPOTENCY-KEY`, sk: name }),
-  /** An address that alerts go to. `name` is its fingerprint (alerting/kinds/recipient.ts). */
+  /** An address that alerts go to. `name` is its fingerprint (alerting/kinds/email/recipient.ts). */
   recipient: (org: number, name: string): Key => ({ pk: `ORG#${org}#RECIPIENT`, sk: name }),
   /** Counts the alert channels, so that concurrent requests cannot create more than the maximum. */
   channelCount: (org: number): Key => ({ pk: `ORG#${org}`, sk: "CHANNEL-COUNT" }),

@@ -146,7 +146,7 @@ const eraseFrom = async (
   if (kind === "CHANNEL") {
     // Somebody may have added a recipient since the row was read.
     const channel = await channels.get(org, Number(row.id));
-    const recipients = channel?.channel === "email" ? channel.config.recipients : [];
+    const recipients = channel === undefined ? [] : channels.recipientsOf(channel);
     if (recipients.some((each) => isThe(address, each)))
       return eraseRecipient(org, Number(row.id), { address, recipients, actor });
   }

@@ -6,7 +6,7 @@ import type { Organization } from "../../access/organizations/organization.ts";
 import * as sessions from "../../access/sessions/session.ts";
 import * as channels from "../../alerting/channels/channel.ts";
 import { deliveries } from "../../alerting/deliveries/delivery.ts";
-import type { Recipient } from "../../alerting/kinds/recipient.ts";
+import type { Recipient } from "../../alerting/kinds/email/recipient.ts";
 import type { Item } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { startReceiver } from "../../../local/harness/receiver.ts";
 import { post } from "../../../shared/alerting/kinds/outbound.ts";
-import { sign, signatureHeader } from "../../../shared/alerting/kinds/signature.ts";
+import { sign, signatureHeader } from "../../../shared/alerting/kinds/webhook/signature.ts";
 import { startNameServer } from "../name-server.ts";
 import { allow, closing, listen, outboundModule, receive, send } from "./set-up.ts";
 

@@ -2,7 +2,8 @@ import type { OutgoingHttpHeaders, RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { startReceiver } from "../../../local/harness/receiver.ts";
-import { type AttemptResult, post } from "../../../shared/alerting/kinds/outbound.ts";
+import type { AttemptResult } from "../../../shared/alerting/kinds/kind.ts";
+import { post } from "../../../shared/alerting/kinds/outbound.ts";
 import reports from "../../cases/reports.json" with { type: "json" };
 import { allow, closing, listen, receive, send } from "./set-up.ts";
 

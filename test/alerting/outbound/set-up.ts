@@ -4,7 +4,8 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach } from "vitest";
 import { startReceiver } from "../../../local/harness/receiver.ts";
 import { listenOn } from "../../../local/loopback.ts";
-import { type AttemptResult, post } from "../../../shared/alerting/kinds/outbound.ts";
+import type { AttemptResult } from "../../../shared/alerting/kinds/kind.ts";
+import { post } from "../../../shared/alerting/kinds/outbound.ts";
 import { resetEnvironment } from "../../environment.ts";
 import { type Answer, type RecordType, startNameServer } from "../name-server.ts";
 
@@ -70,6 +71,12 @@ export async function send(
   url: string,
   deadlineSeconds = 600,
 ): Promise<{ result: AttemptResult; response: AttemptResult["response"] }> {
-  const { response, ...result } = await post({ url, headers: {}, body: "{}", deadlineSeconds });
+  const { response, ...result } = await post({
+    url,
+    headers: {},
+    body: "{}",
+    deadlineSeconds,
+    throttledStatuses: [429],
+  });
   return { result, response };
 }

@@ -2,19 +2,16 @@
  * Recipients of alerts who have to confirm that they want them: where the deployment wants that
  * (CONFIRM_RECIPIENTS), all but members of the organization and addresses on its verified domains.
  */
-import type { Logger } from "@aws-lambda-powertools/logger";
-import type { Organization } from "../../access/organizations/organization.ts";
-import * as organizations from "../../access/organizations/organization.ts";
-import { linkMessage } from "../../aws/mail/link-message.ts";
-import { type Message, send, senderName } from "../../aws/mail/mail.ts";
-import { quoted } from "../../aws/mail/quoted.ts";
-import { keys } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
-import { secondsAfter } from "../../contract/alert-timing.ts";
-import * as domains from "../../monitoring/domains/domain.ts";
-import { type Addressee, addresseesOf, mayBeAsked, pageUrlOf, setAsking } from "../kinds/recipient.ts";
-import * as channels from "./channel.ts";
+import type { Organization } from "../../../access/organizations/organization.ts";
+import { linkMessage } from "../../../aws/mail/link-message.ts";
+import { type Message, send, senderName } from "../../../aws/mail/mail.ts";
+import { quoted } from "../../../aws/mail/quoted.ts";
+import { keys } from "../../../aws/table/keys.ts";
+import * as table from "../../../aws/table/table.ts";
+import { secondsAfter } from "../../../contract/alert-timing.ts";
+import * as domains from "../../../monitoring/domains/domain.ts";
 import { defaultMailBudget, giveBackCopies, takeCopies } from "./mail-budget.ts";
+import { type Addressee, mayBeAsked, pageUrlOf, setAsking } from "./recipient.ts";
 
 /** Short, because in an attempt of a delivery the messages to others still have to go out. */
 const askTimeoutMilliseconds = 3_000;
@@ -23,7 +20,7 @@ const askTimeoutMilliseconds = 3_000;
 const askingSeconds = 10;
 const againAfterSeconds = 7 * 86_400;
 
-const confirmsRecipients = (): boolean => process.env.CONFIRM_RECIPIENTS === "true";
+export const confirmsRecipients = (): boolean => process.env.CONFIRM_RECIPIENTS === "true";
 
 /** Those who must confirm before anything else is sent to them. At most three requests to the table. */
 export const unconfirmed = async (org: number, addressees: readonly Addressee[]): Promise<Addressee[]> => {
@@ -88,21 +85,4 @@ const request = ({ email, token }: Addressee, organizationName: string, dashboar
       notes: ["If you do nothing, you get no alerts."],
     }),
   };
-};
-
-/**
- * Asks those of a channel's recipients who must confirm and were not asked lately. Never throws, because the channel
- * is saved: the first alert asks whom this call has not asked.
- */
-export const ask = async (org: number, channelId: number, logger: Logger): Promise<void> => {
-  if (!confirmsRecipients()) return;
-  try {
-    const [owner, channel] = await Promise.all([organizations.get(org), channels.get(org, channelId)]);
-    if (channel?.channel !== "email") return;
-    const addressees = await addresseesOf(org, channel.config.recipients);
-    const silent = await unconfirmed(org, addressees);
-    if (owner !== undefined) await askToConfirm(owner, silent, process.env.DASHBOARD_URL ?? "");
-  } catch (error) {
-    logger.error("recipients could not be asked to confirm", { organizationId: org, error: error as Error });
-  }
 };

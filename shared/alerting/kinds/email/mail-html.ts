@@ -1,7 +1,7 @@
 /** A notice as HTML, with the same content as its text. */
-import { button, htmlPage, lines, linked } from "../../aws/mail/html.ts";
-import { escaped, senderName } from "../../aws/mail/mail.ts";
-import { attribution, type Notice, severityColors } from "./notice.ts";
+import { button, htmlPage, lines, linked } from "../../../aws/mail/html.ts";
+import { escaped, senderName } from "../../../aws/mail/mail.ts";
+import { attribution, type Notice, severityColors } from "../notice.ts";
 
 export const htmlOf = (notice: Notice, unsubscribeUrl: string | undefined): string => {
   const { summary, headline, lead, facts, items, advice, link, organizationName, severity } = notice;

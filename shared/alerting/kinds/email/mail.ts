@@ -1,10 +1,10 @@
 /** Alerts as e-mail. */
 
-import { type Message, senderName, send as sendMail } from "../../aws/mail/mail.ts";
-import { sendTimeoutSeconds } from "../../contract/alert-timing.ts";
+import { type Message, senderName, send as sendMail } from "../../../aws/mail/mail.ts";
+import { sendTimeoutSeconds } from "../../../contract/alert-timing.ts";
+import type { AttemptResult } from "../kind.ts";
+import { attribution, type Notice } from "../notice.ts";
 import { htmlOf } from "./mail-html.ts";
-import { attribution, type Notice } from "./notice.ts";
-import type { AttemptResult } from "./outbound.ts";
 import { type Addressee, oneClickUrlOf, pageUrlOf } from "./recipient.ts";
 
 /** Messages of one attempt that are on their way at the same time. */

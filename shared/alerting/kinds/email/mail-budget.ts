@@ -2,10 +2,10 @@
  * How many copies of alerts an organization sends by e-mail. All organizations share the deployment's sender.
  * One organization's mail to strangers must not ruin the sender's reputation for all.
  */
-import type { Organization } from "../../access/organizations/organization.ts";
-import { allOf, condition, exists } from "../../aws/table/condition.ts";
-import { keys, timeToLive } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
+import type { Organization } from "../../../access/organizations/organization.ts";
+import { allOf, condition, exists } from "../../../aws/table/condition.ts";
+import { keys, timeToLive } from "../../../aws/table/keys.ts";
+import * as table from "../../../aws/table/table.ts";
 
 /** Copies in a UTC hour and in a UTC day. A message to three recipients is three copies. */
 export type MailBudget = NonNullable<Organization["mailBudget"]>;

@@ -3,10 +3,10 @@
  * the link with which its reader unsubscribes and confirms.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { allOf, asRead, condition, exists } from "../../aws/table/condition.ts";
-import { type Key, keys } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
-import { Refusal } from "../../contract/errors.ts";
+import { allOf, asRead, condition, exists } from "../../../aws/table/condition.ts";
+import { type Key, keys } from "../../../aws/table/keys.ts";
+import * as table from "../../../aws/table/table.ts";
+import { Refusal } from "../../../contract/errors.ts";
 import { tokenPattern } from "./recipient-schema.ts";
 
 export type Recipient = {

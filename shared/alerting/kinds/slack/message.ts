@@ -1,7 +1,6 @@
 /** Alerts as Slack messages (docs.slack.dev, "Block Kit" and "Formatting message text"). */
-import type { Link } from "../../aws/mail/html.ts";
-import { attribution, type Notice, severityColors } from "./notice.ts";
-import { type AttemptResult, post } from "./outbound.ts";
+import type { Link } from "../../../aws/mail/html.ts";
+import { attribution, type Notice, severityColors } from "../notice.ts";
 
 type MarkdownText = { type: "mrkdwn"; text: string; verbatim: true };
 type PlainText = { type: "plain_text"; text: string; emoji: false };
@@ -38,16 +37,6 @@ const maximumText = 1000;
 /** Three facts share a section. */
 const maximumFact = 600;
 const maximumHeader = 150;
-
-/**
- * With these Slack refuses a hook that takes no message until somebody changes it (docs.slack.dev, "Handling
- * errors" of webhooks).
- */
-const finalStatuses = [403, 404, 410];
-
-/** Posts a notice to a Slack webhook. As `post`: it checks the destination, has one deadline and never throws. */
-export const send = (webhookUrl: string, notice: Notice): Promise<AttemptResult> =>
-  post({ url: webhookUrl, headers: {}, body: JSON.stringify(messageOf(notice)), finalStatuses });
 
 /** The body of the request. `text` is what a notification shows, `blocks` what the channel shows. */
 export const messageOf = ({
