@@ -110,6 +110,18 @@ describe("folders of alerting import one way", () => {
     expect(arrows(wrong)).toEqual([]);
   });
 
+  test("none but kinds asks for a kind of channel by its name", () => {
+    const asking = files.filter(
+      (file) =>
+        /^(functions|shared\/(alerting|operations))\//.test(file) &&
+        !file.startsWith("shared/alerting/kinds/") &&
+        /[!=]== "(email|slack|webhook)"|case "(email|slack|webhook)":/.test(
+          readFileSync(join(project, file), "utf8"),
+        ),
+    );
+    expect(asking).toEqual([]);
+  });
+
   test("every folder has one place in the order", () => {
     const found = files.filter((file) => file.split("/").length > 3 && file.startsWith("shared/alerting/"));
     expect(found.filter((file) => levelOf(file) < 0)).toEqual([]);

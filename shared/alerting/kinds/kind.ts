@@ -102,7 +102,8 @@ export type Plan =
 
 /**
  * What became of one attempt. `status` (2xx): delivered. `failure` is a short reason for people. It never
- * contains a url, a header, an address or a part of the response. `response`: what an HTTP receiver answered (answer.ts).
+ * contains a url, a header, an address or a part of the response. `response`: what an HTTP receiver
+ * answered (answer.ts).
  *
  * A failed attempt is made again. With `retryAfterSeconds` the receiver throttled it and asks for this pause (0: it
  * named none), and the attempt does not count. `isFinal`: further attempts are of no use. `reached`: the addresses

@@ -195,7 +195,7 @@ describe.each(names)("a delivery of the kind %s", (channel) => {
     if (channel !== "slack") expect([...new Set(second)].map(Number)).toEqual([given.id]);
   });
 
-  test("is tried again after an answer that does not come in ten seconds", async () => {
+  test("is tried again without an answer in ten seconds", async () => {
     const given = await prepare();
     const { setTimeout: wait } = globalThis;
     const { timeout } = AbortSignal;
@@ -218,14 +218,14 @@ describe.each(names)("a delivery of the kind %s", (channel) => {
     expect(Math.max(...asked.filter((time) => time <= 10_000))).toBeGreaterThan(9_000);
   });
 
-  test("that is throttled waits, and counts as an attempt only where its contract says so", async () => {
+  test("that is throttled waits, and counts where its contract says so", async () => {
     const given = await prepare();
     const attempts = countsThrottled ? 1 : 0;
     expect(await attempt(given, "throttles")).toMatchObject({ status: "retrying", attempts });
     expect(await attempt(given, "takes")).toMatchObject({ status: "delivered", attempts: attempts + 1 });
   });
 
-  test("ends at once when its receiver is gone, or with the thirtieth failure", async () => {
+  test("ends when its receiver is gone, or with its last attempt", async () => {
     const given = await prepare();
     const first = await attempt(given, "gone");
     expect(first.status).toBe(endsWhenGone ? "not delivered" : "retrying");
@@ -246,31 +246,31 @@ describe.each(names)("a delivery of the kind %s", (channel) => {
     expect(arrived().length).toBeGreaterThan(0);
   });
 
-  test("leaves no secret in logs, rows and replies, whatever its receiver answers", async () => {
+  test("leaves no secret in logs, rows and replies", async () => {
     const given = await prepare();
     const { org, channelId, id, secrets, addresses } = given;
     expect(secrets.every(({ length }) => length > 10) && secrets.length > 0).toBe(true);
     const logs = (["info", "warn", "error"] as const).map((level) => vi.spyOn(logger, level));
     onTestFinished(() => void vi.restoreAllMocks());
     const sent = arrived().length;
-    for (const how of ["echoes", "redirects", "takes"] as const) await attempt(given, how);
+    const everything = { depth: Infinity };
+    for (const how of ["echoes", "redirects", "takes"] as const) {
+      const row = await attempt(given, how);
+      const stored = inspect([await channelOf(org, channelId), row, await rowsOf(org, entries)], everything);
+      const shown = JSON.stringify([
+        await deliveryList.list(org, channelId, { limit: 10, offset: 0 }),
+        await deliveryList.get(org, channelId, id, settings.dashboardUrl),
+        await deliveryList.inDetail(org),
+      ]);
+      const logged = inspect(
+        logs.map(({ mock }) => mock.calls),
+        everything,
+      );
+      expect(logged).toContain(how === "takes" ? "delivered" : "retrying");
+      for (const each of secrets) expect(logged + stored + shown).not.toContain(each);
+      for (const each of addresses) expect(logged + inspect(row, everything)).not.toContain(each);
+    }
     expect(arrived().length).toBeGreaterThan(sent);
-    const logged = inspect(
-      logs.map(({ mock }) => mock.calls),
-      { depth: Infinity },
-    );
-    const stored = inspect(
-      [await channelOf(org, channelId), await rowOf(given), await rowsOf(org, entries)],
-      { depth: Infinity },
-    );
-    const shown = JSON.stringify([
-      await deliveryList.list(org, channelId, { limit: 10, offset: 0 }),
-      await deliveryList.get(org, channelId, id, settings.dashboardUrl),
-      await deliveryList.inDetail(org),
-    ]);
-    expect(logged).toContain("delivered");
-    for (const each of secrets) expect(logged + stored + shown).not.toContain(each);
-    for (const each of addresses) expect(logged + inspect(await rowOf(given))).not.toContain(each);
   });
 
   test("that is too large says what it leaves out", () => {
