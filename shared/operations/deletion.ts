@@ -66,6 +66,8 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
   const partitions = [
     keys.ownChecksOfDomain(org, 0),
     keys.unwatched(org, 0),
+    keys.unwatchedCounts(org, 0),
+    keys.unwatchedOfScan(org, 0),
     keys.domainRemoval(org, 0),
     keys.team(org, 0),
     keys.teamName(org, ""),

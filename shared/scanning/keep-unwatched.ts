@@ -2,6 +2,7 @@
 import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
+import * as breachDates from "../findings/breach-dates.ts";
 import { UpstreamFailure } from "../hibp/hibp.ts";
 import type { Domain } from "../monitoring/domains/domain.ts";
 import { keep, type News } from "../monitoring/unwatched/keep.ts";
@@ -20,7 +21,10 @@ export const isFull = (held: ReadonlyMap<number, News>): boolean =>
 /** Keeps all news, and forgets them. */
 export const keepAll = async ({ org, scanId }: Planner, held: Map<number, News>): Promise<void> => {
   for (const [domainId, news] of held) {
-    await keep(org, scanId, news);
+    await keep(org, scanId, news, async () => {
+      const dates = await breachDates.read(org);
+      return new Map([...dates].map(([breachId, { first }]) => [breachId, first]));
+    });
     held.delete(domainId);
   }
 };

@@ -6,6 +6,8 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { type FindingRecord, findings } from "../../shared/findings/record.ts";
 import * as catalog from "../../shared/hibp/catalog.ts";
+import { levelOf } from "../../shared/hibp/severity.ts";
+import type { Severity } from "../../shared/hibp/severity-schema.ts";
 import {
   createOrganization,
   readScan,
@@ -53,6 +55,8 @@ export const inBreaches = (people: number, ...names: string[]): Record<number, s
 export const describeBreach = async (name: string, fields: Record<string, unknown>): Promise<void> => {
   const id = (await catalog.idsFor([name])).get(name) ?? 0;
   await table.update(keys.breach(id), { set: fields });
+  const level = fields.severity === undefined ? undefined : levelOf(fields.severity as Severity);
+  await table.update(keys.breachName(name), { set: { level } });
 };
 
 /** All rows of a counted list. */

@@ -59,6 +59,7 @@ describe("listing", () => {
         { id: expect.any(Number), title: "Example Forum (invented)" },
       ],
       firstSeenAt: timestamp,
+      lastNewAt: timestamp,
       ignored: false,
     });
     expect(listed.domains).toEqual([
@@ -80,6 +81,15 @@ describe("listing", () => {
     expect((await list(`domainId=${domainId}&ignored=false`)).total).toBe(12);
     expect(await list("ignored=true")).toMatchObject({ addresses: [], total: 0, unwatched: 12 });
     expect(await list(`domainId=${domainId + 1_000_000}`)).toMatchObject({ total: 0, unwatched: 12 });
+    const [
+      {
+        breaches: [worst],
+      } = { breaches: [] },
+    ] = critical;
+    expect((await list(`breachId=${worst.id}`)).addresses).toEqual(
+      all.filter(({ breaches }) => breaches.some(({ id }: Row) => id === worst.id)),
+    );
+    expect((await list("q=EDS")).addresses.map(({ email }) => email)).toEqual(["edsger@demo.example"]);
   });
 
   test("404 for an id that is not there: one refuses all", async () => {
@@ -114,7 +124,9 @@ test("ignored addresses stay so, with what is known of them, until taken back", 
   const ids = [await idOf("ada"), await idOf("grace")];
   const ignore = (ignored: boolean) => post("ignore", { ids: [...ids, ...ids], ignored });
   for (let time = 0; time < 2; time++) {
-    expect(await ignore(true)).toMatchObject({ status: 200, body: { success: true } });
+    const { status, body } = await ignore(true);
+    expect(status).toBe(200);
+    expect(body).toEqual({ success: true, changed: time === 0 ? 2 : 0, at: timestamp });
     expect(await list()).toMatchObject({ total: 12, unwatched: 10 });
   }
   const { addresses, total } = await list("ignored=true");
@@ -129,6 +141,20 @@ test("ignored addresses stay so, with what is known of them, until taken back", 
     "unwatched.restored: Stopped ignoring 2 unwatched addresses",
     "unwatched.ignored: Ignored 2 unwatched addresses",
   ]);
+});
+
+test("all that match are ignored at once, and exactly they come back", async () => {
+  const { list, post } = other;
+  const filter = { severity: ["critical"] };
+  const { total } = await list("severity=critical");
+  const { status, body } = await post("ignore", { filter, ignored: true });
+  expect({ status, changed: body.changed }).toEqual({ status: 200, changed: total });
+  expect(await list("severity=critical&ignored=false")).toMatchObject({
+    total: 0,
+    unwatched: 12 - Number(total),
+  });
+  await post("ignore", { filter: { ignoredAt: body.at }, ignored: false });
+  expect(await list("ignored=false")).toMatchObject({ total: 12, unwatched: 12 });
 });
 
 describe("watching", () => {

@@ -263,7 +263,22 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
   ["GET /unwatched", /^severity/, ["severity=worst", "severity=", "severity=high&severity=low"]],
   ["GET /unwatched", /^ignored/, ["ignored=1"]],
   ["GET /unwatched", /^order/, ["order=open"]],
-  ["POST /unwatched/ignore", /^ids/, [{}, { ids: [], ignored: true }, { ids: ids(501), ignored: true }]],
+  ["GET /unwatched", /^q: must have/, ["q=a", "q="]],
+  ["GET /unwatched", /^breachId/, ["breachId=x"]],
+  [
+    "POST /unwatched/ignore",
+    /^ids/,
+    [
+      { ids: [], ignored: true },
+      { ids: ids(501), ignored: true },
+    ],
+  ],
+  [
+    "POST /unwatched/ignore",
+    /^Exactly one of ids and filter/,
+    [{ ignored: true }, { ids: [1], filter: {}, ignored: true }],
+  ],
+  ["POST /unwatched/ignore", /^filter/, [{ filter: { breach: 1 }, ignored: true }]],
   ["POST /unwatched/ignore", /^ignored/, [{ ids: [1] }, { ids: [1], ignored: "true" }]],
   ["POST /unwatched/watch", /^ids/, [{}, ...[[], ["1"], [0], ids(501)].map((some) => ({ ids: some }))]],
   ["POST /unwatched/watch", /^dryRun/, [{ ids: [1], dryRun: "yes" }]],

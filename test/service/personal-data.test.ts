@@ -151,6 +151,7 @@ test("org export writes all members of all lists, and no secret, into an owner's
         domainId: organization.domainId,
         breachIds: expect.arrayContaining([expect.any(Number)]),
         firstSeenAt: expect.any(String),
+        lastNewAt: expect.any(String),
         ignored: false,
       },
       expect.objectContaining({ kind: "alert_channel", isEnabled: true, ...options }),

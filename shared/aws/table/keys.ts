@@ -61,6 +61,16 @@ export const keys = {
   }),
   /** The root of a domain's unwatched addresses, and the parts of its documents (monitoring/unwatched/store.ts). */
   unwatched: (org: number, domain: number): Key => ({ pk: `ORG#${org}#UNWATCHED`, sk: padded(domain) }),
+  /** How many of them are in each breach. */
+  unwatchedCounts: (org: number, domain: number): Key => ({
+    pk: `ORG#${org}#UNWATCHED-COUNTS`,
+    sk: padded(domain),
+  }),
+  /** What a scan found of them (monitoring/unwatched/of-scan.ts). */
+  unwatchedOfScan: (org: number, scan: number): Key => ({
+    pk: `ORG#${org}#UNWATCHED-OF-SCAN`,
+    sk: padded(scan),
+  }),
   unwatchedPart: (org: number, domain: number, version: string, part: number): Key => ({
     pk: `ORG#${org}#UNWATCHED#${domain}`,
     sk: `${version}#${part}`,

@@ -43,13 +43,30 @@ type Found = {
   emails: { id: number; domainId: number }[];
 };
 
+/** What a query asks for: `text` as a whole, and as the beginning of an address or of a domain's name. */
+const partsOf = (query: string): { text: string; address: string; domain: string } => {
+  const text = fold(withFullStops(query)).trim();
+  return { text, address: fold(asciiAddress(query.trim())), domain: text.replace(/^@/, "") };
+};
+
+/** Whether a query finds an address, or all addresses of a domain, where they are no rows. */
+export type Matcher = { address: (address: string) => boolean; domain: (name: string) => boolean };
+
+export const matcherOf = (query: string): Matcher => {
+  const { text, address, domain } = partsOf(query);
+  return {
+    address: (given) => isLongEnough(text) && given.startsWith(address),
+    domain: (name) => isLongEnough(domain) && [name, inUnicode(name)].some((each) => each.startsWith(domain)),
+  };
+};
+
 /** What a query finds, in one trip. */
 export const find = async (org: number, query: string): Promise<Found> => {
-  const text = fold(withFullStops(query)).trim();
+  const { text, address, domain } = partsOf(query);
   const [addresses, ofWords, domainIds] = await Promise.all([
-    isLongEnough(text) ? rowsFrom<Reference>(keys.address(org, fold(asciiAddress(query.trim())))) : [],
+    isLongEnough(text) ? rowsFrom<Reference>(keys.address(org, address)) : [],
     findByWords(org, wordsOf(text)),
-    findDomains(org, text.replace(/^@/, "")),
+    findDomains(org, domain),
   ]);
   const byId = new Map([...addresses, ...ofWords].map(({ emailId, domainId }) => [emailId, domainId]));
   const emails = [...byId].map(([id, domainId]) => ({ id, domainId }));
@@ -79,6 +96,8 @@ const findDomains = async (org: number, name: string): Promise<Set<number>> => {
   const [named, international] = await Promise.all(
     [name, "xn--"].map((prefix) => rowsFrom<Key & { id: number }>(keys.domainName(org, prefix))),
   );
-  const inUnicode = (international ?? []).filter(({ sk }) => fold(domainToUnicode(sk)).startsWith(name));
-  return new Set([...(named ?? []), ...inUnicode].map(({ id }) => id));
+  const foreign = (international ?? []).filter(({ sk }) => inUnicode(sk).startsWith(name));
+  return new Set([...(named ?? []), ...foreign].map(({ id }) => id));
 };
+
+const inUnicode = (name: string): string => fold(domainToUnicode(name));

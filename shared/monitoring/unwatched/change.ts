@@ -8,10 +8,12 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { aliasOf, baseOf } from "../../contract/address.ts";
 import { Refusal } from "../../contract/errors.ts";
+import * as breachDetails from "../../hibp/breach-details.ts";
 import * as domains from "../domains/domain.ts";
 import { importAll } from "../imports/commit.ts";
 import { monitoredOf, plan } from "../imports/plan.ts";
-import { hashOf, idOf, type Kept, listedIn } from "./record.ts";
+import { byId, type Filter, rowsOf } from "./filter.ts";
+import { hashOf, idOf, type Kept, type Listed, listedIn } from "./record.ts";
 import * as store from "./store.ts";
 
 /** What importing the addresses would cost now. Refuses `unwatchedNotFound`, `domainNotVerified`. */
@@ -51,27 +53,33 @@ export const watch = async (
   return { addedCount: imported, disabledCount: disabled };
 };
 
+/** Addresses by their ids, or all that match a filter when they are changed. */
+export type Meant = { ids: readonly number[] } | { filter: Filter };
+
 /**
- * Ignores addresses, or stops ignoring them. Skips those that are watched by now or have left the list. Refuses
- * `unwatchedNotFound` before anything is done.
+ * Ignores addresses, or stops ignoring them, all at the time `at`. Skips those that are watched by now or have left
+ * the list. Refuses `unwatchedNotFound` before anything is done.
  */
 export const ignore = async (
   org: number,
-  ids: readonly number[],
+  meant: Meant,
   ignored: boolean,
   actor: Actor,
-): Promise<void> => {
-  const chosen = await find(org, ids);
+): Promise<{ changed: number; at: string }> => {
+  const chosen = "ids" in meant ? byIds(await find(org, meant.ids)) : await byFilter(org, meant.filter);
   const slot = await activity.slot(org);
+  const at = slot.createdAt;
   let done = 0;
-  for (const { domainId, aliases } of chosen) {
-    const meant = new Set(aliases);
+  for (const { domainId, isMeant } of chosen) {
     const changed = (kept: Kept) => {
-      const some = listedIn(kept).filter((each) => meant.has(each.alias) && each.ignored !== ignored);
-      const stillIgnored = kept.ignored.filter(({ alias }) => !meant.has(alias));
-      const known = some.map(({ ignored: _, ...each }) => each);
-      const next = { ...kept, ignored: ignored ? [...kept.ignored, ...known] : stillIgnored };
-      return { next, count: some.length };
+      const some = isMeant(kept).filter((each) => each.ignored !== ignored);
+      const meant = new Set(some.map(({ alias }) => alias));
+      const others = kept.ignored.filter(({ alias }) => !meant.has(alias));
+      const added = some.map(({ alias, firstSeenAt, breachIds, lastNewAt, isSevere }) => ({
+        ...{ alias, firstSeenAt, breachIds, lastNewAt, isSevere },
+        ignoredAt: at,
+      }));
+      return { next: { ...kept, ignored: ignored ? [...others, ...added] : others }, count: some.length };
     };
     done += await change(org, domainId, changed, (count) => {
       const all = done + count;
@@ -81,6 +89,30 @@ export const ignore = async (
       return activity.counting(org, slot, done > 0, { action, summary, actor });
     });
   }
+  return { changed: done, at };
+};
+
+/** A domain, and which of its addresses are meant. */
+type MeantOf = { domainId: number; isMeant: (kept: Kept) => Listed[] };
+
+const byIds = (chosen: readonly Chosen[]): MeantOf[] =>
+  chosen.map(({ domainId, aliases }) => {
+    const meant = new Set(aliases);
+    return { domainId, isMeant: (kept) => listedIn(kept).filter(({ alias }) => meant.has(alias)) };
+  });
+
+const byFilter = async (org: number, filter: Filter): Promise<MeantOf[]> => {
+  const [allDomains, names] = await Promise.all([
+    domains.list(org),
+    breachDetails.version().then(breachDetails.names),
+  ]);
+  const breaches = byId(names);
+  return allDomains
+    .filter(({ id }) => filter.domainId === undefined || filter.domainId === id)
+    .map((domain) => ({
+      domainId: domain.id,
+      isMeant: (kept) => rowsOf(domain, kept, breaches, filter),
+    }));
 };
 
 /** Forgets an address with its sub-addresses, watched or not, so that no answer brings them back into the list. */

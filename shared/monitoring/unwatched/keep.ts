@@ -9,12 +9,15 @@ import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { baseOf } from "../../contract/address.ts";
+import * as breachDetails from "../../hibp/breach-details.ts";
+import { levelOf } from "../../hibp/severity.ts";
 import * as domains from "../domains/domain.ts";
 import type { Domain } from "../domains/domain-row.ts";
 import { type Email, emails, type SubAddress } from "../emails/record.ts";
 import { importedAddress } from "../imports/import-schema.ts";
 import { monitoredOf } from "../imports/plan.ts";
-import { type Breached, hashOf, idOf } from "./record.ts";
+import { added as addedOfScan, type OfScan } from "./of-scan.ts";
+import { type Breached, hashOf, idOf, type Kept } from "./record.ts";
 import * as store from "./store.ts";
 
 /** A domain as the scan has claimed it, and the names of the breaches of each alias. */
@@ -26,7 +29,7 @@ type Known = {
   breachIds: ReadonlyMap<string, number>;
 };
 
-type Named = Omit<Breached, "firstSeenAt">;
+type Named = Pick<Breached, "alias" | "breachIds">;
 
 /** What is to be kept of an answer. `subAddresses`: by the e-mail whose row is to name others. */
 export type News = {
@@ -92,11 +95,18 @@ const maximumLeft = 2_000;
 /** Rows of e-mails that are written at the same time. */
 const concurrency = 25;
 
+/**
+ * When a watched address was first found in each breach, in milliseconds since 1970. HIBP's naming of an address for
+ * the first time is no news where that was before the answer before: mostly it was watched, and removed.
+ */
+export type FirstFound = () => Promise<ReadonlyMap<number, number>>;
+
 /** Keeps what an answer says, once. Does nothing if the scan has lost the domain. May be interrupted and repeated. */
 export const keep = async (
   org: number,
   scanId: number,
   { domain, named, subAddresses }: News,
+  firstFound: FirstFound = async () => new Map(),
 ): Promise<void> => {
   const { id: domainId, name, planAt = "" } = domain;
   for (const some of chunk([...subAddresses], concurrency)) {
@@ -109,9 +119,16 @@ export const keep = async (
     const [row, stored] = await Promise.all([domains.get(org, domainId), store.read(org, domainId)]);
     if (row?.unwatchedOfScan !== scanId || row.planState !== "checked") return;
     const { kept, root } = stored;
-    const firstSeen = new Map(kept.breached.map(({ alias, firstSeenAt }) => [alias, firstSeenAt]));
-    const isSame = root?.hash === store.hashOf(named);
-    const breached = named.map((each) => ({ ...each, firstSeenAt: firstSeen.get(each.alias) ?? planAt }));
+    const isFirst = root === undefined && row.checkedByScan === 0;
+    const checkedAt = row.checkedAt === null ? 0 : Date.parse(row.checkedAt);
+    const changes = changesIn(kept, named);
+    const hasStrangers = changes.some(({ before, added }) => before === undefined && added.length > 0);
+    const found = hasStrangers && !isFirst ? await firstFound() : new Map<number, number>();
+    const isKnownHere = (breachId: number): boolean => (found.get(breachId) ?? Infinity) <= checkedAt;
+    const grades = await breachDetails.grades(changes.flatMap(({ added }) => added));
+    const levelFor = (breachId: number): number => grades.get(breachId)?.level ?? levelOf("low");
+    const breached = changes.map((change) => merged(change, { planAt, isFirst, isKnownHere, levelFor }));
+
     const isNamed = new Set(named.map(({ alias }) => alias));
     const left = kept.breached
       .filter(({ alias }) => !isNamed.has(alias))
@@ -120,13 +137,16 @@ export const keep = async (
     const added = kept.watched.filter((alias) => isNamed.has(alias)).map((alias) => `${alias}@${name}`);
     const monitored = await monitoredOf(org, added);
     const watched = kept.watched.filter((alias) => monitored.has(`${alias}@${name}`));
+    const isSame = root?.hash === store.hashOf(named);
+    const worse = new Set(breached.filter(({ level }) => level >= levelOf("high")).map(({ alias }) => alias));
+    // They were ignored for what was known of them.
+    const ignored = kept.ignored.filter(({ alias }) => isFirst || !worse.has(alias));
     const next = {
-      breached: isSame ? kept.breached : breached,
-      ignored: kept.ignored,
+      breached: isSame ? kept.breached : breached.map(({ level: _, news: __, ...each }) => each),
+      ignored: ignored.length === kept.ignored.length ? kept.ignored : ignored,
       watched: watched.length === kept.watched.length ? kept.watched : watched,
-      left: [...left, ...kept.left].slice(0, maximumLeft),
+      left: isSame ? kept.left : [...left, ...kept.left].slice(0, maximumLeft),
     };
-    // While a scan has the domain in this state, nobody is removing it.
     const isHeld = condition("#unwatchedOfScan = :scan AND #planState = :checked", {
       scan: scanId,
       checked: "checked",
@@ -134,7 +154,66 @@ export const keep = async (
     const key = keys.domain(org, domainId);
     await store.write(org, stored, next, {
       guard: { check: key, if: isHeld },
-      also: [{ update: key, remove: ["unwatchedOfScan"], if: isHeld }],
+      also: [
+        { update: key, remove: ["unwatchedOfScan"], if: isHeld },
+        ...addedOfScan(org, scanId, foundIn(breached, next, isFirst), levelFor),
+      ],
     });
   });
+};
+
+/** What an answer changes of an address. `before`: what was known of it; `added`: breaches that it was not known in. */
+type AddressChange = { named: Named; before: Breached | undefined; added: readonly number[] };
+
+const changesIn = ({ breached, ignored }: Kept, named: readonly Named[]): AddressChange[] => {
+  const ofIgnored = new Map(ignored.map((each) => [each.alias, each]));
+  const ofBreached = new Map(breached.map((each) => [each.alias, each]));
+  return named.map((each) => {
+    const { alias, breachIds } = each;
+    const [last, whenIgnored] = [ofBreached.get(alias), ofIgnored.get(alias)];
+    const known = new Set([...(last?.breachIds ?? []), ...(whenIgnored?.breachIds ?? [])]);
+    return { named: each, before: last ?? whenIgnored, added: breachIds.filter((id) => !known.has(id)) };
+  });
+};
+
+/** An address of the new list. `news`: the new breaches that are told; `level`: of the worst of them, or 0. */
+type Merged = Breached & { news: readonly number[]; level: number };
+
+const merged = (
+  { named, before, added }: AddressChange,
+  {
+    planAt,
+    isFirst,
+    isKnownHere,
+    levelFor,
+  }: {
+    planAt: string;
+    isFirst: boolean;
+    isKnownHere: (breachId: number) => boolean;
+    levelFor: (breachId: number) => number;
+  },
+): Merged => {
+  if (added.length === 0 && before !== undefined) {
+    const { firstSeenAt, lastNewAt, isSevere } = before;
+    return { ...named, firstSeenAt, lastNewAt, isSevere, news: [], level: 0 };
+  }
+  const news = added.filter((id) => before !== undefined || !isKnownHere(id));
+  const level = Math.max(0, ...news.map(levelFor));
+  const isSevere = !isFirst && level >= levelOf("high");
+  const { firstSeenAt = planAt } = before ?? {};
+  return { ...named, firstSeenAt, lastNewAt: planAt, isSevere, news, level };
+};
+
+/** What a scan has found of the addresses that people see and have not ignored. */
+const foundIn = (breached: readonly Merged[], next: Kept, isFirst: boolean): OfScan => {
+  const found: OfScan = { news: new Map(), first: new Map(), byBreach: new Map() };
+  const hidden = new Set([...next.ignored.map(({ alias }) => alias), ...next.watched]);
+  const add = (counts: Map<number, number>, name: number): unknown =>
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const { alias, news, level } of breached) {
+    if (level === 0 || hidden.has(alias)) continue;
+    add(isFirst ? found.first : found.news, level);
+    if (!isFirst) for (const id of news) add(found.byBreach, id);
+  }
+  return found;
 };

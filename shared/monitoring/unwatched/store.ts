@@ -11,7 +11,7 @@ import { absent, asRead, type Condition, type Write } from "../../aws/table/cond
 import { type Key, keys } from "../../aws/table/keys.ts";
 import { whilePassing } from "../../aws/table/patience.ts";
 import * as table from "../../aws/table/table.ts";
-import { type Breached, type Kept, listedIn } from "./record.ts";
+import { type Breached, type Ignored, type Kept, type Sums, sumsOf } from "./record.ts";
 
 /** DynamoDB limits a row to 400 KB. */
 const partBytes = 350_000;
@@ -22,12 +22,10 @@ const concurrency = 8;
 /** Undefined: it would be empty. */
 type Document = { version: string; parts: number } | undefined;
 
-/** `hash`: of the answer. `open`: how many addresses are not ignored; `watched`: how many were since the answer. */
-export type Root = {
+/** `hash`: of the answer. How many addresses are in each breach has a row of its own, since scans read all roots. */
+export type Root = Omit<Sums, "byBreach"> & {
   domainId: number;
   hash: string;
-  open: number;
-  watched: number;
   answer?: Document;
   decisions?: Document;
 };
@@ -37,10 +35,13 @@ type Stored = { domainId: number; root: Root | undefined; kept: Kept; parts: rea
 
 type Part = Key & { bytes: Uint8Array };
 
-/** A document as JSON. `times`: those of `firstSeenAt`. An address: alias, breach ids, and the place of its time. */
-type Json = { times: string[]; addresses: [string, readonly number[], number][] } & Partial<
-  Pick<Kept, "watched" | "left">
->;
+/**
+ * An address in a document: alias, breach ids, and places of times: `firstSeenAt`, `lastNewAt` if it differs or
+ * the address has what follows, 1 if that was severe, and `ignoredAt`.
+ */
+type JsonAddress = [string, readonly number[], number, number?, (0 | 1)?, number?];
+
+type Json = { times: string[]; addresses: JsonAddress[] } & Partial<Pick<Kept, "watched" | "left">>;
 
 const none: Kept = { breached: [], ignored: [], watched: [], left: [] };
 
@@ -50,6 +51,29 @@ export const roots = (org: number): Promise<Root[]> => table.query({ pk: keys.un
 /** How many addresses of an organization are neither watched nor ignored. */
 export const countOpen = async (org: number): Promise<number> =>
   (await roots(org)).reduce((sum, { open }) => sum + open, 0);
+
+/** The latest severe news of such an address (ISO 8601). */
+export const severeAt = (all: readonly Root[]): string | undefined =>
+  all
+    .flatMap((root) => root.severeAt ?? [])
+    .sort()
+    .at(-1);
+
+/** How many such addresses are in each breach. About a read unit for 400 breaches of a domain, or twice as many. */
+export const countByBreach = async (
+  org: number,
+  options: { consistent?: boolean } = {},
+): Promise<Map<number, number>> => {
+  const counts = new Map<number, number>();
+  const rows = await table.query<Counts>({ pk: keys.unwatchedCounts(org, 0).pk, ...options });
+  for (const { byBreach } of rows)
+    for (const [id, count] of Object.entries(byBreach))
+      counts.set(Number(id), (counts.get(Number(id)) ?? 0) + count);
+  return counts;
+};
+
+/** The row of these counts. */
+export type Counts = Pick<Sums, "byBreach"> & { domainId: number };
 
 /** The document was replaced after its root was read. */
 class Replaced extends Error {}
@@ -69,7 +93,7 @@ export const read = (org: number, domainId: number, known?: Root): Promise<Store
       const decisions = await documentIn(rows, asOfRoot.decisions);
       const kept = {
         breached: addressesIn(answer),
-        ignored: addressesIn(decisions),
+        ignored: ignoredIn(decisions),
         watched: decisions.watched ?? [],
         left: answer.left ?? [],
       };
@@ -112,15 +136,15 @@ export const write = async (
     const decisions = isSameDecisions
       ? root?.decisions
       : await keep({ ...jsonOf(next.ignored), watched: next.watched });
-    const changed: Root = {
-      domainId,
-      hash: isSameAnswer ? root.hash : hashOf(next.breached),
-      open: listedIn(next).filter(({ ignored }) => !ignored).length,
-      watched: next.watched.length,
-      answer,
-      decisions,
-    };
-    await table.transact([{ put: { ...key, ...changed }, if: isAsRead }, ...also]);
+    const { byBreach, ...sums } = sumsOf(next);
+    const hash = isSameAnswer ? root.hash : hashOf(next.breached);
+    const changed: Root = { domainId, hash, ...sums, answer, decisions };
+    const counts: Counts = { domainId, byBreach };
+    await table.transact([
+      { put: { ...key, ...changed }, if: isAsRead },
+      { put: { ...keys.unwatchedCounts(org, domainId), ...counts } },
+      ...also,
+    ]);
     const isOver = ({ sk }: Key): boolean =>
       ![answer, decisions].some((each) => each !== undefined && sk.startsWith(each.version));
     // What stays is deleted by whoever writes next.
@@ -134,6 +158,7 @@ export const write = async (
 /** Deletes all of a domain, once no planner can add any. The root goes first, so that nobody else can. */
 export const removeAll = async (org: number, domainId: number): Promise<void> => {
   await table.remove(keys.unwatched(org, domainId));
+  await table.remove(keys.unwatchedCounts(org, domainId));
   await removeParts(await partsOf(org, domainId));
 };
 
@@ -150,21 +175,38 @@ export const hashOf = (breached: readonly Pick<Breached, "alias" | "breachIds">[
   return createHash("sha256").update(lines.join("\n")).digest("base64url");
 };
 
-const jsonOf = (addresses: readonly Breached[]): Json => {
-  const times = [...new Set(addresses.map(({ firstSeenAt }) => firstSeenAt))];
-  const places = new Map(times.map((at, place) => [at, place]));
-  return {
-    times,
-    addresses: addresses.map(({ alias, breachIds, firstSeenAt }) => [
-      alias,
-      breachIds,
-      places.get(firstSeenAt) ?? 0,
-    ]),
+const jsonOf = (addresses: readonly (Breached & Partial<Ignored>)[]): Json => {
+  const places = new Map<string, number>();
+  const placeOf = (at: string): number => {
+    const place = places.get(at) ?? places.size;
+    places.set(at, place);
+    return place;
   };
+  const written = addresses.map((each): JsonAddress => {
+    const { alias, breachIds, firstSeenAt, lastNewAt, isSevere, ignoredAt } = each;
+    const first = placeOf(firstSeenAt);
+    if (lastNewAt === firstSeenAt && !isSevere && ignoredAt === undefined) return [alias, breachIds, first];
+    const written: JsonAddress = [alias, breachIds, first, placeOf(lastNewAt), isSevere ? 1 : 0];
+    if (ignoredAt !== undefined) written.push(placeOf(ignoredAt));
+    return written;
+  });
+  return { times: [...places.keys()], addresses: written };
 };
 
 const addressesIn = ({ times, addresses }: Json): Breached[] =>
-  addresses.map(([alias, breachIds, place]) => ({ alias, breachIds, firstSeenAt: times[place] ?? "" }));
+  addresses.map(([alias, breachIds, first, last = first, severe]) => ({
+    alias,
+    breachIds,
+    firstSeenAt: times[first] ?? "",
+    lastNewAt: times[last] ?? "",
+    isSevere: severe === 1,
+  }));
+
+const ignoredIn = (json: Json): Ignored[] =>
+  addressesIn(json).map((each, index) => ({
+    ...each,
+    ignoredAt: json.times[json.addresses[index]?.[5] ?? 0] ?? "",
+  }));
 
 const encode = async (json: Json): Promise<Uint8Array[]> => {
   const bytes = await promisify(gzip)(JSON.stringify(json));

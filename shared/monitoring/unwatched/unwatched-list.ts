@@ -1,33 +1,25 @@
 /** Pages of breached addresses that nobody watches. */
 
 import * as breachDetails from "../../hibp/breach-details.ts";
-import { levelOf, severityAt } from "../../hibp/severity.ts";
-import type { Severity } from "../../hibp/severity-schema.ts";
+import { severityAt } from "../../hibp/severity.ts";
 import { storedCoverage } from "../../hibp/subscription-state.ts";
 import * as domains from "../domains/domain.ts";
 import { noSearchOfDomain } from "../domains/domain-list.ts";
-import { idOf, type Listed, listedIn } from "./record.ts";
+import { byId, type Filter, levelIn, type Row as OfDomain, rowsOf } from "./filter.ts";
+import { idOf } from "./record.ts";
 import * as store from "./store.ts";
 import type { UnwatchedAddress, UnwatchedDomain } from "./unwatched-schema.ts";
 
-type Query = {
-  limit: number;
-  offset: number;
-  domainId?: number | undefined;
-  ignored?: boolean | undefined;
-  severity?: readonly Severity[] | undefined;
-  order?: "newest" | "severity" | undefined;
-};
+type Query = Filter & { limit: number; offset: number; order?: "newest" | "severity" | undefined };
 
-/** `level`: the severity of its worst breach. */
-type Row = Listed & { domainId: number; level: number };
+type Row = OfDomain & { domainId: number };
 
 const breachesShown = 5;
 
 /** A page, in two trips. Reads all that is kept of the domains that it is about. */
 export const list = async (
   org: number,
-  { limit, offset, domainId, ignored, severity, order }: Query,
+  { limit, offset, order, ...filter }: Query,
 ): Promise<{
   addresses: UnwatchedAddress[];
   total: number;
@@ -39,26 +31,19 @@ export const list = async (
     breachDetails.version(),
     store.roots(org),
   ]);
-  const wanted = roots.filter((root) => domainId === undefined || root.domainId === domainId);
+  const wanted = roots.filter((root) => filter.domainId === undefined || root.domainId === filter.domainId);
   const [names, coverage, stored] = await Promise.all([
     breachDetails.names(catalogVersion),
     storedCoverage(allDomains.map(({ name }) => name)),
     Promise.all(wanted.map((root) => store.read(org, root.domainId, root))),
   ]);
-  const breaches = new Map([...names.values()].map((row) => [row.id, row]));
-  const levelFor = (breachId: number): number => breaches.get(breachId)?.level ?? 1;
-  const levels = severity && new Set(severity.map(levelOf));
-  const rows = stored.flatMap(({ domainId, kept }) =>
-    listedIn(kept).map((each): Row => {
-      const level = each.breachIds.reduce((worst, id) => Math.max(worst, levelFor(id)), 1);
-      return { ...each, domainId, level };
-    }),
-  );
-  const matching = rows.filter(
-    (row) =>
-      (ignored === undefined || row.ignored === ignored) && (levels === undefined || levels.has(row.level)),
-  );
+  const breaches = byId(names);
+  const levelFor = (breachId: number): number => levelIn(breaches, breachId);
   const nameOf = new Map(allDomains.map(({ id, name }) => [id, name]));
+  const matching = stored.flatMap(({ domainId, kept }) => {
+    const domain = { id: domainId, name: nameOf.get(domainId) ?? "" };
+    return rowsOf(domain, kept, breaches, filter).map((each): Row => ({ ...each, domainId }));
+  });
   const shown = (row: Row): UnwatchedAddress => ({
     id: idOf(row.domainId, row.alias),
     email: `${row.alias}@${nameOf.get(row.domainId) ?? ""}`,
@@ -70,6 +55,7 @@ export const list = async (
       .slice(0, breachesShown)
       .map((id) => ({ id, title: breaches.get(id)?.title ?? `Breach ${id}` })),
     firstSeenAt: row.firstSeenAt,
+    lastNewAt: row.lastNewAt,
     ignored: row.ignored,
   });
   const rootOf = new Map(roots.map((root) => [root.domainId, root]));
@@ -91,11 +77,11 @@ export const list = async (
   };
 };
 
-/** Newest first, within a level if the worst come first; of one scan by address. */
+/** By the newest breach, within a level if the worst come first; of one scan by address. */
 const inOrder = (rows: readonly Row[], order: Query["order"]): Row[] => {
   // Groups instead of comparisons, since half a million addresses have few levels and times.
-  const groups = Map.groupBy(rows, ({ level, firstSeenAt }) =>
-    order === "severity" ? `${level} ${firstSeenAt}` : firstSeenAt,
+  const groups = Map.groupBy(rows, ({ level, lastNewAt }) =>
+    order === "severity" ? `${level} ${lastNewAt}` : lastNewAt,
   );
   return [...groups.keys()]
     .sort()

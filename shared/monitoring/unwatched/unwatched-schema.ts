@@ -7,8 +7,9 @@ import {
   listParameter,
   pageQuery,
 } from "../../contract/page.ts";
-import { timestamp } from "../../contract/text.ts";
+import { time, timestamp } from "../../contract/text.ts";
 import { severities, severity } from "../../hibp/severity-schema.ts";
+import { searchText } from "../emails/email-schema.ts";
 import { maximumRows } from "../imports/import-schema.ts";
 
 export const unwatchedAddress = z
@@ -22,6 +23,9 @@ export const unwatchedAddress = z
       .array(z.object({ id: idField, title: z.string() }))
       .check(z.meta({ description: "At most five, worst first" })),
     firstSeenAt: timestamp,
+    lastNewAt: timestamp.check(
+      z.meta({ description: "When a scan first saw the newest of its breaches in HIBP's answers" }),
+    ),
     ignored: z.boolean(),
   })
   .check(z.meta({ id: "UnwatchedAddress" }));
@@ -54,9 +58,21 @@ export const unwatchedFilters = {
     .check(
       z.meta({ description: "Only addresses whose worst breach is so, one or several, separated by commas" }),
     ),
+  breachId: z
+    .optional(idParameter("breachId"))
+    .check(z.meta({ description: "Only addresses in this breach" })),
+  q: z.optional(searchText).check(
+    z.meta({
+      description:
+        "Only addresses that begin with it, or whose domain does, without case and accents; two characters at least",
+      examples: ["ada@"],
+    }),
+  ),
   order: z
     ._default(z.enum(["newest", "severity"], "order must be newest or severity"), "newest")
-    .check(z.meta({ description: "`severity`: worst first, and newest first within a level" })),
+    .check(
+      z.meta({ description: "By `lastNewAt`, newest first; `severity`: worst first, and so within a level" }),
+    ),
 };
 
 export const unwatchedIds = z.array(idField).check(
@@ -67,4 +83,40 @@ export const unwatchedIds = z.array(idField).check(
       "If one of them was never on the list, nothing is done. Addresses that have left it are " +
       "skipped, as long as no other 2,000 of the domain have left since",
   }),
+);
+
+/** Strict: a misspelled name of a filter would otherwise change more than was meant. */
+export const unwatchedFilter = z
+  .strictObject({
+    domainId: z.optional(idField),
+    severity: z.optional(z.array(severity).check(z.minLength(1), z.maxLength(severities.length))),
+    breachId: z.optional(idField),
+    q: z.optional(searchText),
+    newBefore: z.optional(time.check(z.meta({ description: "Addresses whose `lastNewAt` is earlier" }))),
+    ignoredAt: z.optional(
+      time.check(
+        z.meta({
+          description: "Addresses that were ignored at exactly this time, which is the `at` of that request",
+        }),
+      ),
+    ),
+  })
+  .check(
+    z.meta({
+      id: "UnwatchedFilter",
+      description: "Fields combine with AND; `{}` means all addresses. Unknown fields are refused",
+      examples: [{ breachId: 1, severity: ["critical", "high"] }],
+    }),
+  );
+export type UnwatchedFilter = z.infer<typeof unwatchedFilter>;
+
+/** Which addresses a request is about: those with these `ids`, or all that match. */
+export const unwatchedChoice = {
+  ids: z.optional(unwatchedIds),
+  filter: z.optional(unwatchedFilter),
+};
+
+export const exactlyOne = z.refine<{ ids?: number[] | undefined; filter?: UnwatchedFilter | undefined }>(
+  ({ ids, filter }) => (ids === undefined) !== (filter === undefined),
+  { error: "Exactly one of ids and filter is required", path: [] },
 );

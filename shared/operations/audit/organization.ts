@@ -1,10 +1,10 @@
 /** Compares the rows of an organization that belong to no list. */
 import * as channels from "../../alerting/channels/channel.ts";
-import { exists } from "../../aws/table/condition.ts";
+import { asRead, exists } from "../../aws/table/condition.ts";
 import { type DueKind, dueShard, type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { emails } from "../../monitoring/emails/record.ts";
-import { listedIn } from "../../monitoring/unwatched/record.ts";
+import { sumsOf } from "../../monitoring/unwatched/record.ts";
 import * as unwatched from "../../monitoring/unwatched/store.ts";
 import { compare, compareDue } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
@@ -63,16 +63,31 @@ export const compareWork = async (org: number): Promise<Problem[]> => {
   ];
 };
 
-/** The root of a domain's unwatched addresses must count those that are open. */
+/** The root of a domain's unwatched addresses must count those that are open, and another row those of each breach. */
 export const compareUnwatched = async (org: number): Promise<Problem[]> => {
   const problems = (await unwatched.roots(org)).map(async ({ domainId }) => {
+    const counts = await table.get<unwatched.Counts>(keys.unwatchedCounts(org, domainId));
     const { root, kept } = await unwatched.read(org, domainId);
     if (root === undefined) return [];
-    const open = listedIn(kept).filter(({ ignored }) => !ignored).length;
-    const holds = { open, watched: kept.watched.length };
+    const { byBreach, open, watched, severeAt } = sumsOf(kept);
     const key = keys.unwatched(org, domainId);
-    const reliesOn = ["answer", "decisions"];
-    return compare({ kind: "unwatched", id: domainId }, { key, row: root, holds, reliesOn });
+    const { answer, decisions } = root;
+    const isAsRead = { check: key, if: asRead({ answer, decisions }) };
+    const subject = { kind: "unwatched", id: domainId };
+    return [
+      ...compare(subject, {
+        key,
+        row: root,
+        holds: { open, watched, severeAt },
+        reliesOn: ["answer", "decisions"],
+      }),
+      ...compare(subject, {
+        key: keys.unwatchedCounts(org, domainId),
+        row: counts,
+        holds: { byBreach },
+        given: [isAsRead],
+      }),
+    ];
   });
   return (await Promise.all(problems)).flat();
 };

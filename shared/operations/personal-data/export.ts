@@ -93,7 +93,7 @@ export async function* exportLines(organization: Organization): AsyncGenerator<L
   for (const { id: domainId, name } of allDomains) {
     const listed = listedIn((await unwatched.read(org, domainId)).kept);
     for (const { breachIds: ofAddress } of listed) for (const id of ofAddress) breachIds.add(id);
-    yield listed.map(({ alias, ...row }) =>
+    yield listed.map(({ alias, isSevere: _, ...row }) =>
       line("unwatched_address", { id: idOf(domainId, alias), email: `${alias}@${name}`, domainId, ...row }),
     );
   }

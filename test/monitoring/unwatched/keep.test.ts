@@ -141,12 +141,12 @@ test("the list is exact, whatever is watched, ignored, erased, and whoever dies"
       expect(added.addedCount).toBe(some.length);
       for (const each of some) model.watched.add(aliasOf(each));
     } else if (some.length > 0) {
-      await ignore(org, idsOf(some), true, administrator);
+      await ignore(org, { ids: idsOf(some) }, true, administrator);
       for (const each of some) model.ignored.add(aliasOf(each));
     }
     const restored = ignored.addresses.filter(({ email }) => draw(`restore ${email}`) < 0.2);
     if (restored.length > 0) {
-      await ignore(org, idsOf(restored), false, administrator);
+      await ignore(org, { ids: idsOf(restored) }, false, administrator);
       for (const each of restored) model.ignored.delete(aliasOf(each));
     }
     const erased = listed.addresses.find(({ email }) => draw(`erase ${email}`) < 0.02);
@@ -177,7 +177,7 @@ test("an address that vanishes is ignored by nobody, and is listed when it is ba
   const ids = idsOf((await listAll(org)).addresses);
   answer("again.example", { user2: ["Alpha"] });
   await scan(org);
-  await ignore(org, ids, true, administrator);
+  await ignore(org, { ids }, true, administrator);
   expect(await listAll(org)).toMatchObject({ addresses: [{ email: "user2@again.example" }], unwatched: 0 });
   answer("again.example", { user1: ["Alpha"], user2: ["Alpha"] });
   await scan(org);
@@ -208,7 +208,7 @@ test("a removed domain leaves no row about its unwatched addresses", async () =>
   const org = await createOrganization({ "removed.example": 1 });
   await scan(org);
   const [address] = (await listAll(org)).addresses;
-  await ignore(org, [address?.id ?? 0], true, administrator);
+  await ignore(org, { ids: [address?.id ?? 0] }, true, administrator);
   const [domain] = await domains.list(org);
   const { emails: monitored } = await emailList.list(org, { limit: 1, offset: 0 });
   await removeEmail(org, monitored[0]?.id ?? 0, administrator);
@@ -303,9 +303,9 @@ test("an address ignored while an answer is saved stays ignored; none is listed 
   await write(new Map([["changed", ["Alpha"]]]));
   const [changed] = (await listAll(org)).addresses;
   const added = Array.from({ length: 1_200 }, (_, index): [string, string[]] => [`added${index}`, ["Alpha"]]);
-  const ignoring = onTableRequest("TransactItems", "before", () =>
-    ignore(org, [changed?.id ?? 0], true, administrator),
-  );
+  const ignoring = onTableRequest("TransactItems", "before", async () => {
+    await ignore(org, { ids: [changed?.id ?? 0] }, true, administrator);
+  });
   await write(new Map([...added, ["changed", ["Alpha", "Beta"]]]));
   expect(ignoring.happened).toBe(true);
   const open: string[] = [];

@@ -63,7 +63,7 @@ test("100,000 unwatched addresses cost a few bytes each, and readers see one ans
   capacity.take();
   expect((await costOf(page)).readUnits).toBeLessThan(count / 180);
   const ids = shown.addresses.map(({ id }) => id);
-  const ignoring = await costOf(() => ignore(org, ids, true, administrator));
+  const ignoring = await costOf(() => ignore(org, { ids }, true, administrator));
   expect(ignoring.writeUnits).toBeLessThan(30);
   expect(await costOf(answer)).toMatchObject({ writeUnits: 0 });
   shown = await page({ ignored: false });
