@@ -4,7 +4,7 @@ import { adviceOf } from "../hibp/advice.ts";
 import type { Breach } from "../hibp/breach.ts";
 import * as breachDetails from "../hibp/breach-details.ts";
 import { severityAt, worstFirst } from "../hibp/severity.ts";
-import { ownChecks } from "../monitoring/domains/own-checks.ts";
+import { ownChecked } from "../monitoring/domains/own-checks.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as teams from "../monitoring/teams/team.ts";
 import { described, emailsById } from "./finding.ts";
@@ -59,7 +59,7 @@ const withOwners = async (
   options: { consistent?: boolean } = {},
 ): Promise<{ finding: DetailedFinding; owner: Email | undefined }[]> => {
   const [checked, allTeams, catalogVersion, { rows }] = await Promise.all([
-    ownChecks(org),
+    ownChecked(org),
     teams.list(org),
     breachDetails.version(),
     reading,

@@ -9,7 +9,7 @@ import * as counts from "../counts/counts.ts";
 import type { Breach } from "../hibp/breach.ts";
 import * as breachDetails from "../hibp/breach-details.ts";
 import * as domains from "../monitoring/domains/domain.ts";
-import { lastScannedAt, later, type OwnChecks, ownChecks } from "../monitoring/domains/own-checks.ts";
+import { lastScannedAt, later, type OwnChecked, ownChecked } from "../monitoring/domains/own-checks.ts";
 import { type Email, emails, openDifferences } from "../monitoring/emails/record.ts";
 import type { Finding, Resolution } from "./finding-schema.ts";
 import { type FindingQuery, page, type Shown } from "./page.ts";
@@ -20,12 +20,12 @@ export const list = async (
   org: number,
   query: FindingQuery,
 ): Promise<{ breaches: Finding[]; total: number; unacknowledged: number }> => {
-  const [noted, catalogVersion, { rows, total, unacknowledged }] = await Promise.all([
-    ownChecks(org),
+  const [marked, catalogVersion, { rows, total, unacknowledged }] = await Promise.all([
+    ownChecked(org),
     breachDetails.version(),
     page(org, query),
   ]);
-  const shown = await described(org, rows, noted, catalogVersion);
+  const shown = await described(org, rows, marked, catalogVersion);
   return { breaches: shown.map(({ finding }) => finding), total, unacknowledged };
 };
 
@@ -48,13 +48,13 @@ type Described = { finding: Finding; row: Shown; breach: Breach };
 export const described = async (
   org: number,
   rows: readonly Shown[],
-  noted: OwnChecks,
+  marked: OwnChecked,
   catalogVersion: string | undefined,
   emailsOf: (ids: readonly number[]) => Promise<ReadonlyMap<number, Email>> = (ids) => emailsById(org, ids),
 ): Promise<Described[]> => {
   const domainOf = (row: Shown): number => findings.groupOf(row).domainId;
   const hasOwnCheck = (row: Shown): boolean =>
-    noted.domains.has(domainOf(row)) || noted.emails.has(row.emailId);
+    marked.domains.has(domainOf(row)) || marked.emails.has(row.emailId);
   const ownIds = rows.filter(hasOwnCheck).map((row) => row.emailId);
   const isByUser = rows.some(({ acknowledgment }) => acknowledgment?.by.type === "user");
   const [users, ownEmails, domainsById, breaches] = await Promise.all([

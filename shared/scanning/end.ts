@@ -12,13 +12,13 @@ import * as limiter from "../hibp/limiter.ts";
 import { rate } from "../hibp/subscription-state.ts";
 import { dropZeros } from "../lists/zeros.ts";
 import * as domains from "../monitoring/domains/domain.ts";
-import { forgetDomain, ownChecks } from "../monitoring/domains/own-checks.ts";
+import { ownChecked, unmarkDomain } from "../monitoring/domains/own-checks.ts";
 import { scanEnded, wake } from "../outbox/outbox.ts";
 import { outcomesOf } from "./coverage.ts";
 import { chunksLeft, closedRow, isLookup } from "./email-chunks.ts";
 import { errorMessageOf, failuresOf, finalCounts, reasonOf } from "./final-counts.ts";
 import { type ScanRecord, scans } from "./record.ts";
-import { tellNotices } from "./told-notices.ts";
+import { reportPlanNotices } from "./report-plan-notices.ts";
 import { ending } from "./transitions.ts";
 
 /** How many chunks are closed at the same time. */
@@ -74,7 +74,7 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
     ...(isHeldUp ? [reasonOf.rate_limited] : []),
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
-  await tellNotices(org, allDomains);
+  await reportPlanNotices(org, allDomains);
   const slot = await activity.slot(org);
   const status = isCompleted ? "completed" : "failed";
   const attempt = await table.attempt(
@@ -145,7 +145,7 @@ const setWatermarks = async (
       domain.checkedByScan < scan.id &&
       isDone(domain),
   );
-  const noted = checked.length > 0 ? (await ownChecks(org)).domains : new Set();
+  const marked = checked.length > 0 ? (await ownChecked(org)).domains : new Set();
   for (const { id, planAt } of checked) {
     // Not written: another worker ends this scan, or the domain was unverified or claimed by a later scan.
     const { written } = await table.attempt(
@@ -157,6 +157,6 @@ const setWatermarks = async (
         }),
       }),
     );
-    if (written && noted.has(id)) await forgetDomain(org, id);
+    if (written && marked.has(id)) await unmarkDomain(org, id);
   }
 };

@@ -7,7 +7,7 @@ import * as table from "../aws/table/table.ts";
 import type { Message } from "../contract/messages.ts";
 import { UpstreamFailure } from "../hibp/hibp.ts";
 import * as domains from "../monitoring/domains/domain.ts";
-import { noteDomain } from "../monitoring/domains/own-checks.ts";
+import { markDomain } from "../monitoring/domains/own-checks.ts";
 import type { News } from "../monitoring/unwatched/keep.ts";
 import { askUpstream, type DomainAnswer, hasTimeToAsk } from "./ask-upstream.ts";
 import { compareBatch } from "./compare-batch.ts";
@@ -145,7 +145,7 @@ const compareAndSave = async (
     await Promise.all(some.map(({ chunk, changes }) => keepChanges({ org, scanId, batch, chunk }, changes)));
   }
   const single = answers.filter(({ state }) => state === "single");
-  await Promise.all(single.map(({ domain }) => noteDomain(org, domain.id)));
+  await Promise.all(single.map(({ domain }) => markDomain(org, domain.id)));
 
   const remaining = Object.fromEntries(work.chunks.map(({ chunk, emails }) => [chunk, emails]));
   const isPlannedNow = isLast && work.news.size === 0;

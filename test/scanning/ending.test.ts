@@ -11,7 +11,7 @@ import { findings as findingRows, newFinding } from "../../shared/findings/recor
 import { blockSize, reserve } from "../../shared/lists/blocks.ts";
 import { read } from "../../shared/lists/directory.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
-import { ownChecks } from "../../shared/monitoring/domains/own-checks.ts";
+import { ownChecked } from "../../shared/monitoring/domains/own-checks.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
 import type { EmailChange } from "../../shared/scanning/compare-email.ts";
@@ -131,7 +131,7 @@ test("a chunk that is finished while its scan ends early counts as checked", asy
   const { emails: listed } = await emailList.list(org, { limit: 3, offset: 0 });
   const [domain] = await domains.list(org);
   expect(listed.map(({ lastScannedAt }) => lastScannedAt)).toEqual(Array(3).fill(domain?.planAt));
-  expect((await ownChecks(org)).domains).toEqual(new Set());
+  expect((await ownChecked(org)).domains).toEqual(new Set());
 });
 
 test("a batch that is saved while its scan ends is neither counted twice nor checked", async () => {

@@ -81,9 +81,9 @@ export const readOwner = async (
   if (email === undefined || group?.isActive !== true) return undefined;
   if ((await domains.get(org, group.domainId))?.verified !== true) return undefined;
   const isOver = delivery.dueAt === undefined;
-  const told = breaches.filter(
+  const shown = breaches.filter(
     ({ isSensitive, severity, ownerDelivery }) =>
       !isSensitive && levelOf(severity) >= least && (isOver || ownerDelivery === delivery.id),
   );
-  return told.length === 0 ? undefined : { kind: "owner", address: email.email, breaches: told };
+  return shown.length === 0 ? undefined : { kind: "owner", address: email.email, breaches: shown };
 };

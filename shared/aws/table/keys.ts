@@ -35,15 +35,15 @@ export const keys = {
   organization: (org: number): Key => ({ pk: `ORG#${org}#ORGANIZATION`, sk: "ORGANIZATION" }),
   seats: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEATS" }),
   scanLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-LOCK" }),
-  /** Which notices about the HIBP plan the organization was told (scanning/told-notices.ts). */
-  toldNotices: (org: number): Key => ({ pk: `ORG#${org}`, sk: "TOLD-NOTICES" }),
+  /** Which notices about the HIBP plan were reported to the organization (scanning/report-plan-notices.ts). */
+  reportedPlanNotices: (org: number): Key => ({ pk: `ORG#${org}`, sk: "REPORTED-PLAN-NOTICES" }),
   /** Asks the service to start a scan, at once or at a later time. */
   scanRequest: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SCAN-REQUEST" }),
   listHead: (org: number, kind: ListKind): Key => ({ pk: `ORG#${org}`, sk: `HEAD#${kind}` }),
   domain: (org: number, id: number): Key => ({ pk: `ORG#${org}#DOMAIN`, sk: padded(id) }),
   /**
-   * Notes of e-mails that may have a last check of their own (monitoring/domains/own-checks.ts): a row for each noted
-   * domain, and a row with the noted e-mails of every 2,048 ids.
+   * Marks of e-mails that may have a last check of their own (monitoring/domains/own-checks.ts): a row for each marked
+   * domain, and a row with the marked e-mails of every 2,048 ids.
    */
   ownChecksOfDomain: (org: number, domain: number): Key => ({
     pk: `ORG#${org}#OWN-CHECK`,

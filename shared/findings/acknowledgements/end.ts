@@ -71,7 +71,7 @@ const release = (
         update: key,
         set: {
           ...alive(),
-          ...(row.follows && status === "completed" && { [toldNameOf(row.follows)]: row.follows.level }),
+          ...(row.follows && status === "completed" && { [reportedNameOf(row.follows)]: row.follows.level }),
         },
         remove: ["acknowledgementId"],
         if: isAsRead(lock),
@@ -80,23 +80,24 @@ const release = (
 };
 
 /** Under which name the lock says what people know of a breach. */
-export const toldNameOf = ({ breachId }: { breachId: number }): `told${number}` => `told${breachId}`;
+export const reportedNameOf = ({ breachId }: { breachId: number }): `reported${number}` =>
+  `reported${breachId}`;
 
 /** One log entry for all findings; none when there is no finding. */
 const entryOf = async (org: number, row: AcknowledgementRow, count: number): Promise<Write[]> => {
   if (count === 0) return [];
   const { by, resolution, reason, follows, about = "" } = row;
   const slot = await activity.slot(org);
-  const found = `${count} breach ${count === 1 ? "finding" : "findings"}`;
+  const howMany = `${count} breach ${count === 1 ? "finding" : "findings"}`;
   const because = reason === null ? "" : `: ${reason}`;
   if (resolution !== null) {
-    const summary = `Acknowledged ${found} ${about}as ${resolution}${because}`;
+    const summary = `Acknowledged ${howMany} ${about}as ${resolution}${because}`;
     return activity.writes(org, slot, { action: "findings.acknowledged", summary, actor: by });
   }
   const summary =
     follows === undefined
-      ? `Reopened ${found} ${about}`.trimEnd() + because
-      : `Reopened ${found} of ${await titleOf(follows.breachId)}, whose severity has risen to ` +
+      ? `Reopened ${howMany} ${about}`.trimEnd() + because
+      : `Reopened ${howMany} of ${await titleOf(follows.breachId)}, whose severity has risen to ` +
         `${severityAt(follows.level)}`;
   return activity.writes(org, slot, { action: "findings.reopened", summary, actor: by });
 };

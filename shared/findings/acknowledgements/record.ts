@@ -68,7 +68,7 @@ export type AcknowledgementLock = Job & {
    * Of the service's lock: the level at which findings of a breach last followed it, so that people know
    * of a rise to it.
    */
-  [told: `told${number}`]: number | undefined;
+  [reported: `reported${number}`]: number | undefined;
 };
 
 export const newLock = (org: number, acknowledgementId: number): AcknowledgementLock => ({

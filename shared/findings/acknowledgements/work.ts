@@ -10,7 +10,7 @@ import { dropZeros } from "../../lists/zeros.ts";
 import { severityRisen, wake as wakeOutbox } from "../../outbox/outbox.ts";
 import { firstBatch, writeBatch } from "./batch.ts";
 import { readerOf, type Window } from "./candidates.ts";
-import { end, toldNameOf } from "./end.ts";
+import { end, reportedNameOf } from "./end.ts";
 import { follow } from "./follow.ts";
 import { type AcknowledgementLock, type AcknowledgementRow, lockKeyOf, purposeOf } from "./record.ts";
 
@@ -58,7 +58,7 @@ const noticeOf = (org: number, row: AcknowledgementRow, lock: AcknowledgementLoc
   const { follows, matching } = row;
   if (follows === undefined) return [];
   const { breachId, level, from } = follows;
-  if (from >= level || lock[toldNameOf(follows)] === level) return [];
+  if (from >= level || lock[reportedNameOf(follows)] === level) return [];
   return [severityRisen(org, { breachId, from, level, people: matching, reopened: lock.acknowledged })];
 };
 

@@ -14,7 +14,7 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
 import type { Domain, PlanState } from "./domain-row.ts";
-import { noteDomain } from "./own-checks.ts";
+import { markDomain } from "./own-checks.ts";
 import { newProofToken, provenDomain, release } from "./proof-record.ts";
 
 export type { Domain, PlanState } from "./domain-row.ts";
@@ -92,7 +92,7 @@ export const setVerified = (org: number, id: number, verified: boolean): Promise
     const domain = await get(org, id);
     if (domain === undefined) throw new table.ConditionFailed(undefined);
     const proven = await provenDomain(domain.name);
-    if (!verified) await noteDomain(org, id);
+    if (!verified) await markDomain(org, id);
     await table.transact([
       {
         update: keys.domain(org, id),

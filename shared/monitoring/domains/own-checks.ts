@@ -1,7 +1,7 @@
 /**
  * The e-mails that may have a last check of their own, beside their domain's watermark. These were once
  * disabled, or looked up one by one. A page of findings reads the rows of these e-mails only. An e-mail is
- * listed before it gets a check of its own. So an entry can be superfluous but never missing.
+ * marked before it gets a check of its own. So a mark can be superfluous but never missing.
  */
 
 import type { Write } from "../../aws/table/condition.ts";
@@ -11,13 +11,13 @@ import { blockOf } from "../../lists/blocks.ts";
 import { type Email, emails } from "../emails/record.ts";
 import type { Domain } from "./domain-row.ts";
 
-export type OwnChecks = { domains: Set<number>; emails: Set<number> };
+export type OwnChecked = { domains: Set<number>; emails: Set<number> };
 
 /** E-mails of this many blocks share a row: few rows to read per list, and none too large to update. */
 const blocksPerRow = 2;
 
-/** Reads all notes in one query, whose cost grows with the number of noted e-mails. */
-export const ownChecks = async (org: number): Promise<OwnChecks> => {
+/** Reads all marks in one query, whose cost grows with the number of marked e-mails. */
+export const ownChecked = async (org: number): Promise<OwnChecked> => {
   const rows = await table.queryWire({ pk: keys.ownChecksOfEmails(org, 0).pk });
   return {
     domains: new Set(rows.flatMap(({ domainId }) => (domainId === undefined ? [] : Number(domainId.N)))),
@@ -27,19 +27,19 @@ export const ownChecks = async (org: number): Promise<OwnChecks> => {
 
 export const rowOfEmail = (email: number): number => Math.floor(blockOf(email) / blocksPerRow);
 
-/** Notes e-mails; the note is permanent. */
-export const noteEmails = (org: number, ids: readonly number[]): Write[] =>
-  [...Map.groupBy(ids, rowOfEmail)].map(([row, noted]) => ({
+/** Marks e-mails; the mark is permanent. */
+export const markEmails = (org: number, ids: readonly number[]): Write[] =>
+  [...Map.groupBy(ids, rowOfEmail)].map(([row, marked]) => ({
     update: keys.ownChecksOfEmails(org, row),
-    add: { ids: new Set(noted) },
+    add: { ids: new Set(marked) },
   }));
 
-/** Notes all e-mails of a domain, until `forgetDomain`. */
-export const noteDomain = (org: number, domain: number): Promise<void> =>
+/** Marks all e-mails of a domain, until `unmarkDomain`. */
+export const markDomain = (org: number, domain: number): Promise<void> =>
   table.put({ ...keys.ownChecksOfDomain(org, domain), domainId: domain });
 
-/** Undoes `noteDomain`, once the watermark holds again for all e-mails that are not noted themselves. */
-export const forgetDomain = (org: number, domain: number): Promise<void> =>
+/** Undoes `markDomain`, once the watermark holds again for all e-mails that are not marked themselves. */
+export const unmarkDomain = (org: number, domain: number): Promise<void> =>
   table.remove(keys.ownChecksOfDomain(org, domain));
 
 /**

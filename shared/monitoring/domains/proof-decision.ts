@@ -11,7 +11,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { problemOccurred, wake } from "../../outbox/outbox.ts";
 import * as domains from "./domain.ts";
 import type { Domain } from "./domain-row.ts";
-import { noteDomain } from "./own-checks.ts";
+import { markDomain } from "./own-checks.ts";
 import { claim, isClaimOf, isProof, type ProvenDomain, provenDomain, release } from "./proof-record.ts";
 
 /** The result of a DNS look-up: the values, its time, and who asked. */
@@ -164,7 +164,7 @@ const lossOf = async (
   { summary, alert, set }: { summary: string; alert: string; set?: Change["set"] },
 ): Promise<Write[]> => {
   // Before the domain's check can become older than those of its e-mails (own-checks.ts).
-  await noteDomain(org, domain.id);
+  await markDomain(org, domain.id);
   const slot = await activity.slot(org);
   return [
     {

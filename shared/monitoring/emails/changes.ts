@@ -14,7 +14,7 @@ import * as counts from "../../counts/counts.ts";
 import type { Reserved } from "../../lists/blocks.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import * as domains from "../domains/domain.ts";
-import { lastScannedAt, noteEmails } from "../domains/own-checks.ts";
+import { lastScannedAt, markEmails } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
 import { type Email, emails, isBreached, newEmailRow } from "./record.ts";
 import { ownerWordWrites } from "./search.ts";
@@ -59,7 +59,7 @@ export type EmailWrites = {
   /** By how much the number of active e-mails with a finding changes. */
   breachedEmails: number;
   /** It may have a last check of its own from now on. */
-  isNoted?: number;
+  ownCheckedId?: number;
 };
 
 /** The writes that remove an e-mail, as long as its findings and its owner's name are as in `row`. */
@@ -121,7 +121,7 @@ export const changeOf = (
     ],
     seats: by,
     breachedEmails: isBreached(row) ? by : 0,
-    ...(by < 0 && { isNoted: id }),
+    ...(by < 0 && { ownCheckedId: id }),
   };
 };
 
@@ -143,9 +143,9 @@ export const transactionOf = (org: number, all: readonly EmailWrites[]): Write[]
       org,
       all.map(({ email }) => email),
     ),
-    ...noteEmails(
+    ...markEmails(
       org,
-      all.flatMap(({ isNoted = [] }) => isNoted),
+      all.flatMap(({ ownCheckedId = [] }) => ownCheckedId),
     ),
     ...counts.writes(org, { breachedEmails: sum(all.map((each) => each.breachedEmails)) }),
   ];

@@ -71,7 +71,7 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
   const firstDay = news.firstDay(new Date());
   const knownDates = await breachDates.read(org);
   const { sums: should, newByDay, dates } = await recount(org);
-  const found = await news.readSums(org, firstDay);
+  const stored = await news.readSums(org, firstDay);
   // Whatever changes a recounted row changes counts too.
   const isStill = async () => (await counts.readSums(org)).get("writes") === is.get("writes");
   const excess = excessOf(is, should);
@@ -83,13 +83,13 @@ export const compareCounts = async (org: number): Promise<Problem[]> => {
     says: textOf(excess),
     isStill,
   });
-  const days = [...new Set([...found.keys(), ...newByDay.keys()])].filter((day) => day >= firstDay);
+  const days = [...new Set([...stored.keys(), ...newByDay.keys()])].filter((day) => day >= firstDay);
   const ofDays = await Promise.all(
     days.map(async (day) => {
       const dayKey = keys.news(org, day, 0);
       const dayRow = await table.get<Item>(dayKey);
       // People are counted as they are found, which no row tells afterwards.
-      const { people: _, ...ofBreachesFound } = found.get(day) ?? {};
+      const { people: _, ...ofBreachesFound } = stored.get(day) ?? {};
       const inExcess = excessOf(entriesOf(ofBreachesFound), entriesOf(newByDay.get(day)));
       return compare(subject, {
         key: dayKey,

@@ -106,7 +106,7 @@ type Suspect = { problem: Problem; equal: number };
 const readings = async (comparison: Comparison): Promise<{ shown: Problem[]; changing: Problem[] }> => {
   let suspects: ReadonlyMap<string, Suspect> | undefined;
   for (let reading = 0; ; reading++) {
-    const found = new Map<string, Suspect>();
+    const wrong = new Map<string, Suspect>();
     for (const problem of await comparison()) {
       const identity = identityOf(problem);
       const before = suspects?.get(identity);
@@ -114,10 +114,10 @@ const readings = async (comparison: Comparison): Promise<{ shown: Problem[]; cha
       if (suspects !== undefined && before === undefined) continue;
       const isStill = problem.isStill === undefined || (await problem.isStill());
       const equal = before?.problem.says === problem.says ? before.equal : 0;
-      found.set(identity, { problem, equal: isStill ? equal + 1 : 0 });
+      wrong.set(identity, { problem, equal: isStill ? equal + 1 : 0 });
     }
-    suspects = found;
-    const all = [...found.values()];
+    suspects = wrong;
+    const all = [...wrong.values()];
     const isShown = ({ equal }: Suspect): boolean => equal >= equalReadings;
     if (all.every(isShown) || reading === maximumReadings) {
       const problemsOf = (some: Suspect[]) => some.map(({ problem }) => problem);

@@ -57,7 +57,7 @@ export const auditList = async <M extends Member>(
     progress(name, at + 1, blocks.length);
   }
   const beyond = Math.max(blocks.at(-1) ?? -1, blockOf(highestId)) + 1;
-  const used = { highestId, latest, blocks: beyond, found: blocks.length };
+  const used = { highestId, latest, blocks: beyond, count: blocks.length };
   await inspector.check(() => compareHead(org, kind, used));
   return audited;
 };
@@ -117,8 +117,8 @@ const directoryRow = (row: Item | undefined, members: readonly Member[], notBefo
 
 /** As in lists/blocks.ts. `blocks`: how many were drawn. */
 type Head = { block: number; next: number; left: number; at: string; blocks?: number };
-/** `found`: how many blocks there are. `blocks`: the lowest number that no block has. */
-type Used = { highestId: number; latest: string; blocks: number; found: number };
+/** `count`: how many blocks there are. `blocks`: the lowest number that no block has. */
+type Used = { highestId: number; latest: string; blocks: number; count: number };
 
 /**
  * Ids are reserved before they are used. So the head row, read after the members, lies beyond all of them.
@@ -142,7 +142,7 @@ const compareHead = async (org: number, kind: ListKind, used: Used): Promise<Pro
     next > used.highestId &&
     left >= 0 &&
     next + left === firstIdOf(block + 1) &&
-    (head?.blocks ?? 0) >= used.found &&
+    (head?.blocks ?? 0) >= used.count &&
     at >= used.latest;
   if (isRight || (head === undefined && used.blocks === 0) || drawnProblems.length > 0) return drawnProblems;
   const repair = async (): Promise<Write[]> => {
@@ -150,7 +150,7 @@ const compareHead = async (org: number, kind: ListKind, used: Used): Promise<Pro
     const from = [new Date().toISOString(), at, used.latest].sort().at(-1);
     const first = firstIdOf(fresh);
     const left = firstIdOf(fresh + 1) - first;
-    const set = { block: fresh, next: first, left, at: from, from, blocks: used.found + 1 };
+    const set = { block: fresh, next: first, left, at: from, from, blocks: used.count + 1 };
     return [{ update: key, set, if: asRead({ block: head?.block, next: head?.next, left: head?.left }) }];
   };
   const says =

@@ -138,13 +138,13 @@ const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
 
 /** The row that makes an address unique, and those of an owner's name, must lead to the e-mail. */
 const compareRowsToFindBy = async (org: number, members: readonly Email[]): Promise<Problem[]> => {
-  const expected = members.flatMap((row) => {
+  const pairs = members.flatMap((row) => {
     const { domainId } = emails.groupOf(row);
     const ofAddress = { ...keys.address(org, row.email), emailId: row.id, domainId };
-    return [ofAddress, ...ownerWordRows(org, { ...row, domainId })].map((found) => ({ row, found }));
+    return [ofAddress, ...ownerWordRows(org, { ...row, domainId })].map((expected) => ({ row, expected }));
   });
-  const rows = await table.getMany<{ emailId: number }>(expected.map(({ found }) => found));
-  return expected.flatMap(({ row: { id, email, ownerName }, found: { pk, sk, ...holds } }, at) => {
+  const rows = await table.getMany<{ emailId: number }>(pairs.map(({ expected }) => expected));
+  return pairs.flatMap(({ row: { id, email, ownerName }, expected: { pk, sk, ...holds } }, at) => {
     const subject = { kind: "e-mail", id };
     const isThere = { check: emails.key(org, id), if: asRead({ email, ownerName }) };
     const derived = { key: { pk, sk }, row: rows[at], holds };

@@ -1,6 +1,6 @@
 /**
- * Tells an organization once of each notice about the HIBP plan, before the end of its next scan. The
- * same transaction writes which notices hold, so that one that ceases to hold and comes back is told
+ * Reports each notice about the HIBP plan to an organization once, before the end of its next scan. The
+ * same transaction writes which notices hold, so that one that ceases to hold and comes back is reported
  * again.
  */
 import { asRead } from "../aws/table/condition.ts";
@@ -11,23 +11,23 @@ import { storedSubscription } from "../hibp/subscription-state.ts";
 import type { Domain } from "../monitoring/domains/domain.ts";
 import { problemOccurred, wake } from "../outbox/outbox.ts";
 
-type ToldRow = { ids?: Set<string> };
+type ReportedRow = { ids?: Set<string> };
 
 /** A message has room for a few notices; the dashboard shows all. */
 const maximumTexts = 5;
 
-export const tellNotices = async (org: number, allDomains: readonly Domain[]): Promise<void> => {
-  const key = keys.toldNotices(org);
-  const [subscription, row] = await Promise.all([storedSubscription(), table.get<ToldRow>(key)]);
-  const told = row?.ids ?? new Set<string>();
+export const reportPlanNotices = async (org: number, allDomains: readonly Domain[]): Promise<void> => {
+  const key = keys.reportedPlanNotices(org);
+  const [subscription, row] = await Promise.all([storedSubscription(), table.get<ReportedRow>(key)]);
+  const reported = row?.ids ?? new Set<string>();
   const notices = noticesFor(subscription?.notices ?? [], allDomains);
-  const fresh = notices.filter(({ id }) => !told.has(id));
-  if (fresh.length === 0 && told.size === notices.length) return;
+  const fresh = notices.filter(({ id }) => !reported.has(id));
+  if (fresh.length === 0 && reported.size === notices.length) return;
   const texts = fresh.slice(0, maximumTexts).map(({ text }) => text);
   if (fresh.length > maximumTexts)
     texts.push(`The overview of the dashboard has ${fresh.length - maximumTexts} more such notices.`);
   const ids = new Set(notices.map(({ id }) => id));
-  // A failed condition means that another worker that ends the scan has told them.
+  // A failed condition means that another worker that ends the scan has reported them.
   const { written } = await table.attempt(
     table.transact([
       {

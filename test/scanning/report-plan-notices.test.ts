@@ -32,7 +32,7 @@ const scanOnce = async (org: number): Promise<void> => {
   await runLookUps();
 };
 
-const toldTo = async (org: number): Promise<string[]> => {
+const reportedTo = async (org: number): Promise<string[]> => {
   const { items } = await deliveries.page(org, { limit: 100, offset: 0 });
   return items.reverse().map(({ event }) => ("error" in event ? event.error : event.type));
 };
@@ -46,25 +46,28 @@ test("that a domain lost its search is told once each time, to its organization 
     await scanOnce(other);
   };
   await scanBoth();
-  const before = (await toldTo(org)).length;
+  const before = (await reportedTo(org)).length;
   const loss = async () => {
     workers.failureOf = (path) => (path === "breacheddomain/lost.example" ? 403 : undefined);
     await scanBoth();
     await scanBoth();
   };
   await loss();
-  expect((await toldTo(org)).slice(before)).toEqual([lost]);
+  expect((await reportedTo(org)).slice(before)).toEqual([lost]);
   // A scan without an answer says nothing of the plan, and a key that is refused has none.
   workers.failureOf = (path) => (path === "breacheddomain/lost.example" ? 503 : undefined);
   await scanBoth();
   workers.failureOf = () => 401;
   await scanBoth();
-  expect((await toldTo(org)).slice(before)).toEqual([lost, ...Array(2).fill(expect.stringMatching(/^None/))]);
+  expect((await reportedTo(org)).slice(before)).toEqual([
+    lost,
+    ...Array(2).fill(expect.stringMatching(/^None/)),
+  ]);
   workers.failureOf = () => undefined;
   await scanBoth();
   await loss();
-  expect((await toldTo(org)).slice(before + 3)).toEqual([lost]);
-  expect((await toldTo(other)).filter((text) => text.includes("does not search"))).toEqual([]);
+  expect((await reportedTo(org)).slice(before + 3)).toEqual([lost]);
+  expect((await reportedTo(other)).filter((text) => text.includes("does not search"))).toEqual([]);
 });
 
 test("that the plan ends is told to every organization, once for each warning", async () => {
@@ -80,7 +83,7 @@ test("that the plan ends is told to every organization, once for each warning", 
   await refreshWith(20);
   await refreshWith(5);
   for (const org of orgs) {
-    expect((await toldTo(org)).filter((text) => text.includes("ends within"))).toEqual([
+    expect((await reportedTo(org)).filter((text) => text.includes("ends within"))).toEqual([
       expect.stringContaining("within 30 days"),
       expect.stringContaining("within 7 days"),
     ]);
@@ -104,6 +107,8 @@ test.each(["before", "after"] as const)(
     expect(death.happened).toBe(true);
     await end(org, scanId, { logger });
     await scanOnce(org);
-    expect((await toldTo(org)).filter((text) => text.includes("IncludesCustomerDomains"))).toHaveLength(1);
+    expect((await reportedTo(org)).filter((text) => text.includes("IncludesCustomerDomains"))).toHaveLength(
+      1,
+    );
   },
 );
