@@ -38,7 +38,7 @@ export type ListedKey = Pick<ApiKey, "id" | "label" | "createdAt" | "revokedAt" 
     lastUsedAt: string | null;
   };
 
-export type CreatedKey = ListedKey & { key: string };
+type CreatedKey = ListedKey & { key: string };
 
 /**
  * Creates a key. Only the hash of `key` is stored, so the caller must show `key` now. `also`: further writes
@@ -80,7 +80,7 @@ export const create = async (
 };
 
 /** What limits a key, to go behind its label; nothing if it may do everything and does not end. */
-export const inWords = ({ access, expiresAt }: Terms): string =>
+const inWords = ({ access, expiresAt }: Terms): string =>
   [
     ...(access === "read" ? [", which only reads"] : []),
     ...(expiresAt === null ? [] : [`, until ${expiresAt}`]),

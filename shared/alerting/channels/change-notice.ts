@@ -15,7 +15,7 @@ import { kindOf } from "../kinds/kinds.ts";
 import { type Channel, describe, type Flags, wants } from "./channel.ts";
 
 /** A channel as it was and as it will be, and all others of the organization. */
-export type ChannelChange = {
+type ChannelChange = {
   before: Channel;
   /** Undefined: it is deleted. */
   after: Channel | undefined;
@@ -69,7 +69,7 @@ export const noticeOfNew = async (
 };
 
 /** For the transaction of a change, and to send afterwards. */
-export type Notices = { writes: Write[]; send: () => Promise<void> };
+type Notices = { writes: Write[]; send: () => Promise<void> };
 
 const nameOf = ({ type, label }: Actor): string => (type === "api_key" ? `the API key "${label}"` : label);
 

@@ -9,7 +9,7 @@ import { shortTimeouts } from "../../aws/timeouts.ts";
 import { Refusal } from "../../contract/errors.ts";
 
 /** `id` says which key it is, and nothing about its bytes. */
-export type ChannelKey = { id: string; bytes: Buffer };
+type ChannelKey = { id: string; bytes: Buffer };
 
 const keyBytes = 32;
 

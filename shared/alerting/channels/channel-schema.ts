@@ -85,7 +85,7 @@ export const alertConfig = z
 export type AlertConfig = z.infer<typeof alertConfig>;
 
 /** When a channel is told of new breaches: at the end of each scan, address by address, or gathered until 07:00 UTC. */
-export const groupings = ["scan", "address", "day", "week"] as const;
+const groupings = ["scan", "address", "day", "week"] as const;
 export type Grouping = (typeof groupings)[number];
 
 /**

@@ -18,7 +18,7 @@ export type Destination = {
 export type ResolvedAddress = { address: string; family: 4 | 6 };
 
 /** `reason` is a short phrase for people. It never contains the url or a part of it. */
-export type Refusal = { ok: false; reason: string };
+type Refusal = { ok: false; reason: string };
 
 const maximumUrlLength = 2048;
 

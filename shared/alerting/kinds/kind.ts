@@ -67,7 +67,7 @@ export type Told = { notice: () => Notice; event: () => Event; owner?: string };
 export type Obstacle = { failure: string; isOperators?: boolean };
 
 /** An attempt that may be made. `deliveryId` is equal in every attempt of a delivery; `at` is the attempt's time. */
-export type Attempted = {
+type Attempted = {
   deliveryId: number;
   at: Date;
   /** The url of the dashboard's page, without a slash at its end. */

@@ -15,7 +15,7 @@ import { markDomain } from "./own-checks.ts";
 import { claim, isClaimOf, isProof, type ProvenDomain, provenDomain, release } from "./proof-record.ts";
 
 /** The result of a DNS look-up: the values, its time, and who asked. */
-export type LookUp = {
+type LookUp = {
   /** The values of the TXT records at the record's name. */
   values: readonly string[];
   /** ISO 8601. */

@@ -33,10 +33,7 @@ const absences: readonly (string | undefined)[] = [dns.NOTFOUND, dns.NODATA, dns
  * The values of the TXT records of a name, none if there are none. Refuses `dnsUnavailable` when the
  * name servers do not answer, or answer that they cannot tell.
  */
-export const lookUpRecord = async (
-  name: string,
-  withinMilliseconds = deadlineMilliseconds,
-): Promise<string[]> => {
+const lookUpRecord = async (name: string, withinMilliseconds = deadlineMilliseconds): Promise<string[]> => {
   const resolver = new dns.Resolver({ timeout: 1_500, tries: 2 });
   resolver.setServers(nameServers());
   const timer = setTimeout(() => resolver.cancel(), withinMilliseconds);

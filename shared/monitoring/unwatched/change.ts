@@ -54,7 +54,7 @@ export const watch = async (
 };
 
 /** Addresses by their ids, or all that match a filter when they are changed. */
-export type Meant = { ids: readonly number[] } | { filter: Filter };
+type Meant = { ids: readonly number[] } | { filter: Filter };
 
 /**
  * Ignores addresses, or stops ignoring them, all at the time `at`. Skips those that are watched by now or have left

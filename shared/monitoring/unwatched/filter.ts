@@ -21,7 +21,7 @@ export type Filter = {
 export type Row = Listed & { level: number };
 
 /** Breaches by id, of the catalog's names. */
-export type Breaches = ReadonlyMap<number, NameRow>;
+type Breaches = ReadonlyMap<number, NameRow>;
 
 export const byId = (names: ReadonlyMap<string, NameRow>): Breaches =>
   new Map([...names.values()].map((row) => [row.id, row]));

@@ -99,7 +99,7 @@ const concurrency = 25;
  * When a watched address was first found in each breach, in milliseconds since 1970. HIBP's naming of an address for
  * the first time is no news where that was before the answer before: mostly it was watched, and removed.
  */
-export type FirstFound = () => Promise<ReadonlyMap<number, number>>;
+type FirstFound = () => Promise<ReadonlyMap<number, number>>;
 
 /** Keeps what an answer says, once. Does nothing if the scan has lost the domain. May be interrupted and repeated. */
 export const keep = async (

@@ -86,7 +86,7 @@ export const unwatchedIds = z.array(idField).check(
 );
 
 /** Strict: a misspelled name of a filter would otherwise change more than was meant. */
-export const unwatchedFilter = z
+const unwatchedFilter = z
   .strictObject({
     domainId: z.optional(idField),
     severity: z.optional(z.array(severity).check(z.minLength(1), z.maxLength(severities.length))),
@@ -108,7 +108,7 @@ export const unwatchedFilter = z
       examples: [{ breachId: 1, severity: ["critical", "high"] }],
     }),
   );
-export type UnwatchedFilter = z.infer<typeof unwatchedFilter>;
+type UnwatchedFilter = z.infer<typeof unwatchedFilter>;
 
 /** Which addresses a request is about: those with these `ids`, or all that match. */
 export const unwatchedChoice = {

@@ -8,7 +8,7 @@ import { keys, timeToLive } from "../../../aws/table/keys.ts";
 import * as table from "../../../aws/table/table.ts";
 
 /** Copies in a UTC hour and in a UTC day. A message to three recipients is three copies. */
-export type MailBudget = NonNullable<Organization["mailBudget"]>;
+type MailBudget = NonNullable<Organization["mailBudget"]>;
 
 export const defaultMailBudget: MailBudget = { hour: 500, day: 2_000 };
 
