@@ -1,8 +1,8 @@
 /**
  * The admin command line: `npm run admin -- <noun> <verb> [--flag value]... [--json]`. It works on the
  * running local service (`--port`; by default 3000, else the only one) or on a deployed stack
- * (`--stack NAME`). With `--json` it prints one JSON object. Exit status 1: an error, told in one sentence on standard error, or a `check` that
- * leaves differences.
+ * (`--stack NAME`). With `--json` it prints one JSON object. Exit status 1: an error, told in one sentence
+ * on standard error, or a `check` that leaves differences.
  */
 import { parseArgs } from "node:util";
 import { Refusal } from "../shared/contract/errors.ts";

@@ -36,6 +36,7 @@ import { listMembers } from "./list-members/endpoint.ts";
 import { listSessions } from "./list-sessions/endpoint.ts";
 import { listTeams } from "./list-teams/endpoint.ts";
 import { listUnwatched } from "./list-unwatched/endpoint.ts";
+import { lookUpSignInLink } from "./look-up-sign-in-link/endpoint.ts";
 import { openProvider } from "./open-provider/endpoint.ts";
 import { openRecipient } from "./open-recipient/endpoint.ts";
 import { redeemPasskey } from "./redeem-passkey/endpoint.ts";
@@ -61,6 +62,12 @@ import { watchUnwatched } from "./watch-unwatched/endpoint.ts";
 export const dashboardRoutes = [
   { method: "GET", path: "/sign-in", name: "get-sign-in", endpoint: getSignIn },
   { method: "POST", path: "/sign-in/links", name: "create-sign-in-link", endpoint: createSignInLink },
+  {
+    method: "POST",
+    path: "/sign-in/links/lookup",
+    name: "look-up-sign-in-link",
+    endpoint: lookUpSignInLink,
+  },
   { method: "POST", path: "/sign-in/sessions", name: "redeem-sign-in-link", endpoint: redeemSignInLink },
   { method: "POST", path: "/sign-in/provider", name: "open-provider", endpoint: openProvider },
   {

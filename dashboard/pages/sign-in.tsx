@@ -198,38 +198,49 @@ function Redemption({
   forget: () => void;
 }) {
   const action = useAction();
-  const [organizations, setOrganizations] = useState<readonly Organization[] | undefined>(choices);
+  const link = useData(token, async (signal) => {
+    if (choices !== undefined) return { email: undefined, organizations: choices };
+    const options = { signal, whenSignedOut: "fail" } as const;
+    return call("POST /dashboard/sign-in/links/lookup", { body: { token } }, options);
+  });
   const redeem = (organizationId?: number) =>
     action.run(async () => {
       const body = { token, ...(organizationId !== undefined && { organizationId }) };
-      try {
-        const { user, organization } = await call(
-          "POST /dashboard/sign-in/sessions",
-          { body },
-          { whenSignedOut: "fail" },
-        );
-        await welcome(user, organization);
-      } catch (error) {
-        const { code, details } = asFailure(error);
-        if (code !== "choose_organization") throw error;
-        setOrganizations(details.organizations as Organization[]);
-      }
+      const options = { whenSignedOut: "fail" } as const;
+      const { user, organization } = await call("POST /dashboard/sign-in/sessions", { body }, options);
+      await welcome(user, organization);
     });
   const isKnown = access.value !== "unknown" || sessionFailure.value !== undefined;
   if (!isKnown) return <Loading what="your session" />;
-  if (action.failure?.code === "invalid_link") {
+  const failure = action.failure ?? link.failure;
+  if (failure?.code === "invalid_link") {
     return (
       <>
-        <FailureNotice failure={action.failure} />
+        <FailureNotice failure={failure} />
         <p>Links work once, and for a limited time. Ask for another:</p>
         <Button onClick={forget}>Ask for another link</Button>
       </>
     );
   }
+  if (link.value === undefined) return <Pending data={link} what="the link" />;
+  const { email, organizations } = link.value;
+  const [only, ...others] = organizations;
   return (
     <>
-      {organizations === undefined ? (
-        <Start isBusy={action.isBusy} onStart={() => void redeem()} />
+      {email !== undefined && (
+        <p>
+          The link is for <bdi>{email}</bdi>
+          {only !== undefined && others.length === 0 && (
+            <>
+              {" "}
+              at <bdi>{only.name}</bdi>
+            </>
+          )}
+          .
+        </p>
+      )}
+      {others.length === 0 ? (
+        <Start isBusy={action.isBusy} onStart={() => void redeem(only?.id)} />
       ) : (
         <>
           <h2>Choose an organization</h2>

@@ -175,3 +175,35 @@ describe("409 choose_organization", () => {
     expect(reply).toMatchObject({ status: 201, body: { organization: { id: org } } });
   });
 });
+
+describe("POST /sign-in/links/lookup", () => {
+  const lookUp = (token: unknown) => visitor().post("/sign-in/links/lookup", { token });
+
+  test("200: the address and the organizations; the link stays good", async () => {
+    const { org, user, email } = await createUser();
+    const token = await createToken(org, user);
+    const expected = { email, organizations: [{ id: org, name: "Acme" }] };
+    for (const reply of [await lookUp(token), await lookUp(token)])
+      expect(reply).toMatchObject({ status: 200, body: expected });
+    expect((await redeem({ token })).status).toBe(201);
+    expectInvalid(await lookUp(token));
+  });
+
+  test("200: all organizations of the address", async () => {
+    const { org, email } = await createUser();
+    const { id: other } = await createOrganization({ name: "Other" });
+    await admin("user create", { org: other, email, role: "member" });
+    const { body } = await lookUp(await mailedToken(email));
+    expect(new Set((body.organizations as { id: number }[]).map(({ id }) => id))).toEqual(
+      new Set([org, other]),
+    );
+  });
+
+  test("401: foreign tokens, and links of somebody who was removed", async () => {
+    const { org, user } = await createUser();
+    const token = await createToken(org, user);
+    await admin("user create", { org, email: newAddress(), role: "admin" });
+    await admin("user remove", { org, user });
+    for (const each of [token, "A".repeat(32), "", 1]) expectInvalid(await lookUp(each));
+  });
+});

@@ -305,6 +305,11 @@ const untyped: readonly [route: string, refusal: RefusalName, bodies: readonly o
       (answer) => ({ answer }),
     ),
   ],
+  [
+    "POST /sign-in/links/lookup",
+    "invalidLink",
+    [{}, { token: "" }, { token: 1 }, { token: "x".repeat(201) }],
+  ],
   ["POST /sign-in/sessions", "invalidLink", [{}, { token: "" }, { token: 1 }, { token: "x".repeat(201) }]],
   [
     "POST /sign-in/provider/sessions",

@@ -142,9 +142,9 @@ const layers: { name: string; files: RegExp; may: RegExp[]; mayBeside?: true }[]
   { name: "the app imports the stack", files: /^bin\/breach-monitor\.ts$/, may: [/^lib\//] },
   { name: "the stack imports contracts", files: /^lib\//, may: [/^lib\//, contracts] },
   {
-    name: "commands import shared/, contracts and the options of deployments",
+    name: "commands import shared/, contracts, options of deployments and where local runs are",
     files: /^bin\//,
-    may: [/^bin\/(?!breach-monitor)/, /^shared\//, /^lib\/options\.ts$/, contracts],
+    may: [/^bin\/(?!breach-monitor)/, /^shared\//, /^lib\/options\.ts$/, /^local\/runs\.ts$/, contracts],
   },
   {
     name: "handlers import shared/, contracts and files of their own folder",

@@ -27,7 +27,7 @@ describe("admin email import", () => {
     expect(await admin("email import", { org, file })).toMatchObject({ added: 0, skipped: 120 });
   });
 
-  test("takes the files that the page takes: columns, owners, teams, and people who have left", async () => {
+  test("takes the page's files: columns, owners, teams, people who have left", async () => {
     const { id: org, domain, api } = await createOrganization();
     const user = await signedIn(org);
     const rows = Array.from(

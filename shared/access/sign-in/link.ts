@@ -112,6 +112,26 @@ export const shown = ({ user, organization: { id, name } }: Membership) => ({
   organization: { id, name },
 });
 
+/** A link that is good, and as whom its bearer can sign in. Refuses `invalidLink`, whatever is wrong. */
+const find = async (token: string) => {
+  const key = keys.signInLink(hashOf(token));
+  const link = await table.get<Link>(key);
+  if (link === undefined || link.expiresAt <= Math.floor(Date.now() / 1000)) throw new Refusal("invalidLink");
+  const all = await membershipsOf(link);
+  const memberships = link.by === undefined ? all.filter((each) => !needsVoucher(each)) : all;
+  if (memberships.length === 0) throw new Refusal("invalidLink");
+  return { key, link, memberships };
+};
+
+/** Whom a token signs in, and to which organizations. The link stays good. Refuses `invalidLink`. */
+export const lookUp = async (
+  token: string,
+): Promise<{ email: string; organizations: { id: number; name: string }[] }> => {
+  const { link, memberships } = await find(token);
+  const organizations = memberships.map(({ organization: { id, name } }) => ({ id, name }));
+  return { email: link.email, organizations };
+};
+
 /**
  * Redeems a token for a session in the organization; `cookie` is the value of its cookie. Refuses `invalidLink`,
  * in the same words whatever is wrong, and `chooseOrganization`, after which the token is still good. Of several
@@ -123,14 +143,9 @@ export const redeem = async (
   organizationId?: number,
   visit: Visit = {},
 ): Promise<SignedIn> => {
-  const key = keys.signInLink(hashOf(token));
-  const link = await table.get<Link>(key);
-  const now = Math.floor(Date.now() / 1000);
-  if (link === undefined || link.expiresAt <= now) throw new Refusal("invalidLink");
-  const all = await membershipsOf(link);
-  const open = link.by === undefined ? all.filter((each) => !needsVoucher(each)) : all;
-  const membership = choose(open, organizationId);
-  const used: Write = { delete: key, if: unexpired(now) };
+  const { key, link, memberships } = await find(token);
+  const membership = choose(memberships, organizationId);
+  const used: Write = { delete: key, if: unexpired() };
   const { identityId, isInvitation } = link;
   const signedIn = await (identityId === undefined
     ? enter(membership, [used], { ...visit, change: isInvitation ? { if: notJoined } : {} })
