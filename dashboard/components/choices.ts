@@ -22,6 +22,12 @@ export const domainChoices = (): Promise<Choice[]> =>
     ({ name, isVerified }) => `${inBothForms(name)}${isVerified ? "" : " (not verified)"}`,
   );
 
+export const memberChoices = (): Promise<Choice[]> =>
+  choicesOf(
+    allPages("members", (query) => call("GET /dashboard/members", { query })),
+    ({ email }) => inBothForms(email),
+  );
+
 export const teamChoices = (): Promise<Choice[]> =>
   choicesOf(
     allPages("teams", (query) => call("GET /dashboard/teams", { query })),

@@ -97,6 +97,21 @@ export function Filter({ label, name, choices, chosenLabel, none = anyOfThem }: 
   );
 }
 
+/** A filter by a day of the reader's calendar. It is in the URL. */
+export const DayFilter = ({ label, name }: { label: string; name: string }) => {
+  const value = place.value.query[name] ?? "";
+  return (
+    <label class={`filter ${value === "" ? "" : "set"}`}>
+      <span>{label}</span>
+      <input
+        type="date"
+        value={value}
+        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value || undefined })}
+      />
+    </label>
+  );
+};
+
 /** Lists that have levels are worst first, unless people want another order. */
 export const OrderFilter = ({ orders = [] }: { orders?: readonly Choice[] }) => (
   <Filter

@@ -74,6 +74,14 @@ export const shortMonthName = (month: string): string => inCalendar(month, { mon
 /** A calendar day such as "31 Jan 2026" for "2026-01-31". */
 export const dayName = (day: string): string => inCalendar(day, { dateStyle: "medium" });
 
+/** The instant at which a day such as "2026-01-31", or the day after it, begins for the reader; null: it is no day. */
+export function beginOf(day: string, daysLater: 0 | 1 = 0): string | null {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? [];
+  if (year === undefined) return null;
+  const time = new Date(Number(year), Number(month) - 1, Number(date) + daysLater);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}
+
 /** The day of a breach; null if it is not known, for which the service gives the first day of 1970. */
 export const knownDay = (day: string): string | null => (day === "1970-01-01" ? null : day);
 

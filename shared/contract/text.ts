@@ -84,8 +84,11 @@ export const timestamp = z
 
 /** A time in requests, with any offset: given as every stored time is, so that times compare as strings. */
 export const time = z.pipe(
-  z.iso.datetime({ offset: true, error: "must be an ISO 8601 time such as 2026-11-21T09:30:00.000Z" }),
-  z.transform((given: string) => new Date(given).toISOString()),
+  z.pipe(
+    z.iso.datetime({ offset: true, error: "must be an ISO 8601 time such as 2026-11-21T09:30:00.000Z" }),
+    z.transform((given: string) => new Date(given).toISOString()),
+  ),
+  z.string().check(z.meta({ format: "date-time" })),
 );
 
 /** Such as "email, slack, or webhook". */

@@ -20,5 +20,42 @@ test("Activity shows who did what, and only the chosen category", async () => {
   await team.waitFor();
   expect(new URL(page.url()).searchParams.get("category")).toBe("teams");
   await page.getByLabel("Category").selectOption("Alerts");
-  await page.getByText("There is no activity in this category.").waitFor();
+  await page.getByText("No activity matches these filters.").waitFor();
+});
+
+test("Activity is searched by text, person and day, and what matches is exported whole", async () => {
+  const organization = await createOrganization();
+  const { page, user } = await signInTo(organization);
+  const { dashboard } = await createSession(organization.id, user);
+  const reason = `Told everybody at the meeting ${"and again ".repeat(40)}to the end`;
+  const names = [reason.slice(0, 95), "Finance"];
+  for (const name of names) expect((await dashboard.post("/teams", { name })).status).toBe(201);
+  await go(page, "Activity");
+  const long = page.getByRole("row").filter({ hasText: names[0] as string });
+  await long.waitFor();
+  // A long summary is in several lines, and not cut.
+  const cell = long.getByRole("rowheader");
+  expect(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
+
+  const finance = page.getByRole("row").filter({ hasText: "Created the team Finance" });
+  await page.getByLabel("Search").fill("finance");
+  await long.waitFor({ state: "detached" });
+  await finance.waitFor();
+  await page.getByLabel("Who").focus();
+  await page.getByLabel("Who").selectOption(user.email);
+  await finance.waitFor();
+  expect(new URL(page.url()).searchParams.get("actor")).toBe(String(user.id));
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export CSV" }).click();
+  const file = await (await download).createReadStream();
+  const text = (await file.toArray()).join("");
+  expect(text).toMatch(/^\uFEFFid,at,category,action,summary,actor_type,actor\r\n/);
+  expect(text.trim().split("\r\n").slice(1)).toEqual([
+    expect.stringMatching(/,teams,team\.created,Created the team Finance,user,/),
+  ]);
+  await page.getByText("Exported 1 entry.").waitFor();
+  await page.getByLabel("To", { exact: true }).fill("2020-01-31");
+  await page.getByText("No activity matches these filters.").waitFor();
+  await page.getByRole("link", { name: "Show everything" }).click();
+  await long.waitFor();
 });

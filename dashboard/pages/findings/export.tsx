@@ -1,21 +1,13 @@
-import { useState } from "preact/hooks";
 import { allPages } from "../../api/all-pages.ts";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
-import { Dialog } from "../../components/dialog.tsx";
-import { FailureNotice } from "../../components/notice.tsx";
-import { Progress } from "../../components/progress.tsx";
-import { say } from "../../components/status.tsx";
-import { useData } from "../../components/use-data.ts";
-import { csvLine } from "../../text/csv.ts";
+import { type CsvColumns, ExportDialog } from "../../components/export.tsx";
 import { knownDay } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
 import { count } from "../../text/words.ts";
 import type { Filters } from "./filters.ts";
 
-type Cell = string | number | null;
-
-const columns: readonly (readonly [head: string, cell: (finding: Finding) => Cell])[] = [
+const columns: CsvColumns<Finding> = [
   ["id", ({ id }) => id],
   ["email", ({ email }) => email],
   ["owner", ({ ownerName }) => ownerName],
@@ -42,47 +34,16 @@ const columns: readonly (readonly [head: string, cell: (finding: Finding) => Cel
   ],
 ];
 
-const head = csvLine(columns.map(([head]) => head));
-const lineOf = (finding: Finding): string => csvLine(columns.map(([, cell]) => cell(finding)));
-
-/** Loads all findings that match, page by page, and saves them as a file. Closing it cancels that. */
-export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: () => void }) {
-  const [progress, setProgress] = useState<{ done: number; total: number }>();
-  const { failure, reload } = useData("", async (signal) => {
-    const lines: string[] = [];
-    const pages = allPages("findings", (page) =>
-      call("GET /dashboard/findings", { query: { ...filters, ...page } }, { signal }),
-    );
-    for await (const { rows, total } of pages) {
-      lines.push(...rows.map(lineOf));
-      setProgress({ done: lines.length, total });
+export const ExportFindings = ({ filters, onClose }: { filters: Filters; onClose: () => void }) => (
+  <ExportDialog
+    what="findings"
+    columns={columns}
+    pagesOf={(signal) =>
+      allPages("findings", (page) =>
+        call("GET /dashboard/findings", { query: { ...filters, ...page } }, { signal }),
+      )
     }
-    signal.throwIfAborted();
-    // The mark tells spreadsheets that the file is UTF-8.
-    offer(new Blob(["\uFEFF", head, ...lines], { type: "text/csv" }));
-    say(`Exported ${count(lines.length, "finding")}.`);
-    onClose();
-  });
-
-  return (
-    <Dialog title="Export findings" onClose={onClose} button="Cancel">
-      <p>
-        All findings that match the filters are saved as a CSV file. It contains personal data: store it
-        safely.
-      </p>
-      <Progress label="Exporting" done={progress?.done ?? 0} total={progress?.total ?? 1} />
-      <FailureNotice failure={failure} retry={reload} />
-      <p>
-        <small>Cells that a spreadsheet would take for a formula begin with an apostrophe.</small>
-      </p>
-    </Dialog>
-  );
-}
-
-function offer(file: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = `findings-${new Date().toISOString().slice(0, 10)}.csv`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
+    counted={(rows) => count(rows, "finding")}
+    onClose={onClose}
+  />
+);

@@ -17,7 +17,7 @@ import { number } from "../../text/words.ts";
 import { ask } from "./acknowledge.tsx";
 import { columns } from "./columns.tsx";
 import { FindingDetails } from "./details.tsx";
-import { ExportDialog } from "./export.tsx";
+import { ExportFindings } from "./export.tsx";
 import { anyState, type Filters, namesOf, openOnes } from "./filters.ts";
 import { chosenOf, matchingOf } from "./requests.ts";
 import { TellDialog } from "./tell.tsx";
@@ -134,7 +134,7 @@ export function FindingList({ filters, data, heading }: ListProps) {
         <Button
           kind="quiet"
           disabled={total === 0}
-          onClick={() => show(({ onClose }) => <ExportDialog filters={filters} onClose={onClose} />)}
+          onClick={() => show(({ onClose }) => <ExportFindings filters={filters} onClose={onClose} />)}
         >
           Export CSV
         </Button>

@@ -11,6 +11,7 @@ import { Empty } from "../../components/notice.tsx";
 import { actionsColumn, type Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { isMember } from "../../session.ts";
+import { beginOf } from "../../text/dates.ts";
 import { isolated } from "../../translation.ts";
 
 export function ApiKeys() {
@@ -127,19 +128,12 @@ function KeyState({ apiKey }: { apiKey: ApiKey }) {
   }
 }
 
-/** The end of a day of a date field, in the reader's time zone; null for an empty field. */
-function endOfDay(day: string): string | null {
-  const [year, month, date] = day.split("-").map(Number);
-  if (year === undefined || month === undefined || date === undefined) return null;
-  return new Date(year, month - 1, date + 1).toISOString();
-}
-
 function CreateKey({ show, ...ends }: Ends & { show: Show }) {
   const create = async (fields: FormData): Promise<undefined> => {
     const body = {
       label: String(fields.get("label")),
       access: fields.get("access") === "read" ? ("read" as const) : ("full" as const),
-      expiresAt: endOfDay(String(fields.get("expiresAt"))),
+      expiresAt: beginOf(String(fields.get("expiresAt")), 1),
     };
     const { key } = await call("POST /dashboard/api-keys", { body });
     show(({ onClose }) => <CreatedKey value={key} onClose={onClose} />);

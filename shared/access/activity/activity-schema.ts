@@ -5,6 +5,15 @@ import { categoryOf } from "./actions.ts";
 
 export const category = z.enum(["monitoring", "findings", "alerts", "teams", "api_keys"]);
 
+export const actorFilter = z
+  .string()
+  .check(
+    z.regex(
+      /^([1-9]\d{0,15}|api_key|system|removed|support)$/,
+      "actor must be the id of a user, or api_key, system, removed or support",
+    ),
+  );
+
 export const activityEntry = z
   .object({
     id: idField,
