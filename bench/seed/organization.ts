@@ -9,7 +9,7 @@ import type { Organization } from "../../shared/access/organizations/organizatio
 import { expiry, type Session } from "../../shared/access/sessions/session.ts";
 import { type CounterKind, keys } from "../../shared/aws/table/keys.ts";
 import type { Domain } from "../../shared/monitoring/domains/domain.ts";
-import { newProofToken } from "../../shared/monitoring/domains/proof-record.ts";
+import { newProofToken } from "../../shared/monitoring/domains/domain.ts";
 import { comparable, type Team } from "../../shared/monitoring/teams/team.ts";
 import { domainNames, isActive } from "./addresses.ts";
 import { breachCount } from "./breaches.ts";

@@ -20,6 +20,7 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { remove as removeEmail } from "../../shared/findings/email-removal.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
+import { setVerified } from "../../shared/monitoring/domains/proof.ts";
 import { changeMany } from "../../shared/monitoring/emails/changes.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
 import { recordCheck } from "../../shared/scanning/record-check.ts";
@@ -257,7 +258,7 @@ describe("by hand", () => {
     expect(await tell(org)).toBe(2);
     letDayPass();
     const [row] = await domains.list(org);
-    await domains.setVerified(org, row?.id ?? 0, false);
+    await setVerified(org, row?.id ?? 0, false);
     expect(await tell(org)).toBe(0);
     expect(await sendAll()).toEqual([]);
   });
@@ -306,7 +307,7 @@ describe("a sent message", () => {
       (org: number) => disable(org, 0),
       async (org: number) => removeEmail(org, (await findingsOf(org))[0]?.emailId ?? 0, administrator),
       () => describeBreach("Alpha", { isSensitive: true }),
-      async (org: number) => domains.setVerified(org, (await domains.list(org))[0]?.id ?? 0, false),
+      async (org: number) => setVerified(org, (await domains.list(org))[0]?.id ?? 0, false),
       (org: number) => organizations.markDeleting(org),
     ];
     for (const change of changes) {

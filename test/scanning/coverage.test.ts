@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
+import { setVerified } from "../../shared/monitoring/domains/proof.ts";
 import * as emails from "../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
@@ -40,7 +41,7 @@ test("a scan says how it asked about each domain, and counts what it did not che
     "unproved.example": 4,
   });
   const unproved = (await domains.list(org)).find(({ name }) => name === "unproved.example");
-  await domains.setVerified(org, unproved?.id ?? 0, false);
+  await setVerified(org, unproved?.id ?? 0, false);
   const scanId = await startAndPlan(org);
   const during = await coverageOf(org, scanId);
   await runChecks();
@@ -111,8 +112,8 @@ test("addresses that were not reached and never checked have no earlier result",
   expect((await coverageOf(org, scanId)).stale).toEqual({ count: 2, oldest: null });
 });
 
-const unverify = (org: number, id: number | undefined) => domains.setVerified(org, id ?? 0, false);
-const verify = (org: number, id: number | undefined) => domains.setVerified(org, id ?? 0, true);
+const unverify = (org: number, id: number | undefined) => setVerified(org, id ?? 0, false);
+const verify = (org: number, id: number | undefined) => setVerified(org, id ?? 0, true);
 
 test("e-mails of a domain that is unverified during a scan are no longer looked up", async () => {
   const org = await createOrganization({ "leaves.example": 40, "stays.example": 2 });

@@ -7,6 +7,7 @@ import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import * as limiter from "../../shared/hibp/limiter.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
+import { setVerified } from "../../shared/monitoring/domains/proof.ts";
 import * as emails from "../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import { check } from "../../shared/scanning/check.ts";
@@ -124,9 +125,7 @@ describe("a planner", () => {
     const org = await createTwoPerDomain(some);
     const scanId = await start(org, "manual", administrator);
     const [left] = await domains.list(org);
-    const isLeft = onTableRequest("#remaining", "before", () =>
-      domains.setVerified(org, left?.id ?? 0, false),
-    );
+    const isLeft = onTableRequest("#remaining", "before", () => setVerified(org, left?.id ?? 0, false));
     await runPlans();
     expect(isLeft.happened).toBe(true);
     await runChecks();

@@ -3,7 +3,10 @@ import { type Coverage, noSearchInWords, storedCoverage } from "../../../shared/
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import { noSearchOfDomain, verifiedFor } from "../../../shared/monitoring/domains/domain-list.ts";
 import { domainName } from "../../../shared/monitoring/domains/domain-schema.ts";
-import { provenDomain } from "../../../shared/monitoring/domains/proof-record.ts";
+import {
+  provenDomain,
+  setVerified as setVerifiedByOperator,
+} from "../../../shared/monitoring/domains/proof.ts";
 import { refusalOf } from "../../../shared/monitoring/domains/refused-names.ts";
 import type { Command, Commands, Flags } from "../command.ts";
 import type { Stack } from "../connect.ts";
@@ -20,7 +23,7 @@ const setVerified = (verified: boolean, about: string): Command => ({
     const domain = verified ? await domains.get(org, id) : undefined;
     if (domain !== undefined) await expectNotVerifiedElsewhere(org, domain.name, flags, stack);
     try {
-      await domains.setVerified(org, id, verified);
+      await setVerifiedByOperator(org, id, verified);
     } catch (error) {
       // The domain does not exist. A refused transaction is something else: others kept changing the domain.
       throw error instanceof table.ConditionFailed ? notFound("domain", id) : error;

@@ -9,7 +9,7 @@ import { Refusal } from "../../contract/errors.ts";
 import { emails } from "../emails/record.ts";
 import { removeAll as removeUnwatched } from "../unwatched/store.ts";
 import * as domains from "./domain.ts";
-import { provenDomain, release } from "./proof-record.ts";
+import { provenDomain, release } from "./proof.ts";
 
 /**
  * Longer than `activity.writes` lets a transaction begin after `activity.slot`, so that a process that

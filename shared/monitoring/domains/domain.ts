@@ -1,21 +1,11 @@
+import { randomBytes } from "node:crypto";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
-import {
-  absent,
-  allOf,
-  asRead,
-  type Condition,
-  condition,
-  exists,
-  type Write,
-} from "../../aws/table/condition.ts";
+import { absent, allOf, asRead, type Condition, condition, type Write } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
-import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
-import type { Domain, PlanState } from "./domain-row.ts";
-import { markDomain } from "./own-checks.ts";
-import { newProofToken, provenDomain, release } from "./proof-record.ts";
+import type { Domain } from "./domain-row.ts";
 
 export type { Domain, PlanState } from "./domain-row.ts";
 
@@ -62,6 +52,9 @@ export const create = async (
   throw new table.TransactionRefused(created.failed);
 };
 
+/** The random part of a domain's DNS record. */
+export const newProofToken = (): string => randomBytes(16).toString("hex");
+
 /** A day after this time the sweep looks the DNS record up. */
 export const lookedUp = (id: number, at: string) => ({ dueShard: dueShard("DOMAIN-PROOF", id), dueAt: at });
 
@@ -80,33 +73,6 @@ export const getMany = async (org: number, ids: readonly number[]): Promise<Map<
 };
 
 export const list = (org: number): Promise<Domain[]> => table.query({ pk: keys.domain(org, 0).pk });
-
-/**
- * An operator says that a domain is the organization's, or is not: from then on its DNS record is no longer
- * looked up, and the name is free for whoever proves it. A domain that loses its verification leaves the scan
- * in progress for good, also when it is verified again. Throws `ConditionFailed` when the domain does not
- * exist.
- */
-export const setVerified = (org: number, id: number, verified: boolean): Promise<void> =>
-  withOptimisticRetry(async () => {
-    const domain = await get(org, id);
-    if (domain === undefined) throw new table.ConditionFailed(undefined);
-    const proven = await provenDomain(domain.name);
-    if (!verified) await markDomain(org, id);
-    await table.transact([
-      {
-        update: keys.domain(org, id),
-        set: {
-          verified,
-          verifiedAt: verified ? (domain.verified && domain.verifiedAt) || new Date().toISOString() : null,
-          ...(verified ? { verifiedBy: "operator" } : { planState: "failed" satisfies PlanState }),
-        },
-        remove: ["missingSince", "dueShard", "dueAt", ...(verified ? [] : ["verifiedBy"])],
-        if: exists,
-      },
-      ...release(org, domain, proven),
-    ]);
-  });
 
 /**
  * The check for a transaction that relies on the domain as it was read. Since then no scan has begun or

@@ -1,11 +1,7 @@
-/** The DNS record that proves a domain, and the row that says whose domain of a name is proved. */
-import { randomBytes } from "node:crypto";
-import { absent, condition, type Write } from "../../aws/table/condition.ts";
-import { keys } from "../../aws/table/keys.ts";
-import * as table from "../../aws/table/table.ts";
+/** The DNS record that proves a domain, and what name servers say of it. proof.ts says what that means. */
+import dns from "node:dns/promises";
+import { Refusal } from "../../contract/errors.ts";
 import type { Domain } from "./domain-row.ts";
-
-export const newProofToken = (): string => randomBytes(16).toString("hex");
 
 const host = "_breach-monitor";
 
@@ -50,40 +46,54 @@ export const mistakenNames = ({ name }: Pick<Domain, "name">): string[] => {
   ];
 };
 
-/** Whose domain of a name is proved by a record: at most one in the whole deployment. */
-export type ProvenDomain = { organizationId: number; domainId: number };
+/** After the look-up of the record itself, which may take 5 seconds of the endpoint's 10. */
+const mistakesMilliseconds = 2_500;
 
-export const provenDomain = (name: string): Promise<ProvenDomain | undefined> =>
-  table.get(keys.provenDomain(name));
+/** It leaves time for the table within the endpoint's 10 seconds. */
+const deadlineMilliseconds = 5_000;
 
-/** Says that the domain is the proved one of its name, if nobody has said anything since `before` was read. */
-export const claim = (
-  org: number,
-  { id, name }: Pick<Domain, "id" | "name">,
-  before: ProvenDomain | undefined,
-): Write => ({
-  put: { ...keys.provenDomain(name), organizationId: org, domainId: id },
-  if: before === undefined ? absent : isOf(before.organizationId, before.domainId),
-});
+const retryAfterSeconds = 30;
 
-/** Undoes `claim`; nothing if the name is not this domain's. `before`: as it was read. */
-export const release = (
-  org: number,
-  domain: Pick<Domain, "id" | "name">,
-  before: ProvenDomain | undefined,
-): Write[] =>
-  isClaimOf(org, domain, before)
-    ? [{ delete: keys.provenDomain(domain.name), if: isOf(org, domain.id) }]
-    : [];
+/** Answers of a name server that say: there is no such record. */
+const absences: readonly (string | undefined)[] = [dns.NOTFOUND, dns.NODATA, dns.BADNAME];
 
-export const isClaimOf = (
-  org: number,
-  { id }: Pick<Domain, "id">,
-  proven: ProvenDomain | undefined,
-): boolean => proven?.organizationId === org && proven.domainId === id;
+/**
+ * The values of the TXT records of a name, none if there are none. Refuses `dnsUnavailable` when the
+ * name servers do not answer, or answer that they cannot tell.
+ */
+export const lookUpRecord = async (
+  name: string,
+  withinMilliseconds = deadlineMilliseconds,
+): Promise<string[]> => {
+  const resolver = new dns.Resolver({ timeout: 1_500, tries: 2 });
+  resolver.setServers(nameServers());
+  const timer = setTimeout(() => resolver.cancel(), withinMilliseconds);
+  try {
+    // A value longer than 255 bytes comes in several strings.
+    return (await resolver.resolveTxt(name)).map((strings) => strings.join(""));
+  } catch (error) {
+    if (absences.includes((error as NodeJS.ErrnoException).code)) return [];
+    throw new Refusal("dnsUnavailable", { headers: { "Retry-After": String(retryAfterSeconds) } });
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
-const isOf = (organizationId: number, domainId: number) =>
-  condition("#organizationId = :claimant AND #domainId = :domain", {
-    claimant: organizationId,
-    domain: domainId,
-  });
+/**
+ * PROOF_NAME_SERVER: the server of a local run, as IP:port. Not set when deployed, where Lambda's
+ * resolver is asked.
+ */
+const nameServers = (): readonly string[] => {
+  const given = process.env.PROOF_NAME_SERVER ?? "";
+  // A new resolver uses the system's servers; this process may have been given others.
+  return given === "" ? dns.getServers() : [given];
+};
+
+/** The name under which the record stands by mistake, if any. Name servers that do not answer know of none. */
+export const mistakenName = async (domain: Domain): Promise<string | undefined> => {
+  const names = mistakenNames(domain);
+  const values = await Promise.all(
+    names.map((name) => lookUpRecord(name, mistakesMilliseconds).catch((): string[] => [])),
+  );
+  return names.find((_, index) => isProof(domain, values[index] ?? []));
+};

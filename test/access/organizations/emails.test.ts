@@ -7,6 +7,7 @@ import * as removals from "../../../shared/findings/email-removal.ts";
 import * as findings from "../../../shared/findings/finding.ts";
 import { findings as findingRows } from "../../../shared/findings/record.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
+import { setVerified } from "../../../shared/monitoring/domains/proof.ts";
 import * as emails from "../../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import {
@@ -76,7 +77,7 @@ describe("adding an e-mail", () => {
     const org = await createOrganization({ "covered.example": 0 });
     const [domain] = await domains.list(org);
     const domainId = domain?.id ?? 0;
-    onTableRequest(adding, "before", () => domains.setVerified(org, domainId, false));
+    onTableRequest(adding, "before", () => setVerified(org, domainId, false));
     const added = emails.add(org, { email: "late@covered.example", domainId }, administrator);
     await expect(added).rejects.toMatchObject({ refusal: "domainNotVerified" });
     expect((await emailList.list(org, { limit: 1, offset: 0 })).total).toBe(0);

@@ -8,12 +8,26 @@ import { withTimeOf } from "../../../shared/aws/table/patience.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import * as domainRemovals from "../../../shared/monitoring/domains/domain-removal.ts";
-import { check } from "../../../shared/monitoring/domains/proof.ts";
-import { provenDomain, recordOf } from "../../../shared/monitoring/domains/proof-record.ts";
+import {
+  changes,
+  check,
+  type Happening,
+  provenDomain,
+  type State,
+  setVerified,
+  stateOf,
+} from "../../../shared/monitoring/domains/proof.ts";
+import { recordOf } from "../../../shared/monitoring/domains/proof-record.ts";
 import * as deletion from "../../../shared/operations/deletion.ts";
 import { createChannel } from "../../alerting/channels.ts";
 import { type Answer, type NameServer, startNameServer } from "../../alerting/name-server.ts";
-import { createOrganization, runOutbox, sweepNow, useWorkers } from "../../scanning/in-process-workers.ts";
+import {
+  createOrganization,
+  runOutbox,
+  sweepNow,
+  takeMessages,
+  useWorkers,
+} from "../../scanning/in-process-workers.ts";
 
 useWorkers();
 
@@ -129,6 +143,72 @@ describe("the record of a domain", () => {
   });
 });
 
+describe("a domain in the state", () => {
+  const sweepAfter = async (added: Added, milliseconds: number) => {
+    await pass(added, milliseconds);
+    await sweepNow();
+  };
+  const intoState: Record<State, (added: Added) => Promise<unknown>> = {
+    unverified: async () => {},
+    proved: async (added) => {
+      publish(added);
+      await checkNow(added);
+    },
+    missing: async (added) => {
+      await intoState.proved(added);
+      unpublish();
+      await sweepAfter(added, day);
+    },
+    operator: ({ org, domain }) => setVerified(org, domain.id, true),
+  };
+  const otherProves = async () => {
+    const other = await add();
+    publish(other);
+    await checkNow(other);
+  };
+  const happen: Record<Happening, (added: Added) => Promise<unknown>> = {
+    there: async (added) => {
+      publish(added);
+      await checkNow(added);
+    },
+    gone: async (added) => {
+      unpublish();
+      await checkNow(added);
+    },
+    lost: async (added) => {
+      unpublish();
+      await sweepAfter(added, 3 * day);
+    },
+    taken: async (added) => {
+      await otherProves();
+      await expect(checkNow(added)).rejects.toMatchObject({ refusal: "domainTaken" });
+    },
+    outproved: otherProves,
+    verify: ({ org, domain }) => setVerified(org, domain.id, true),
+    unverify: ({ org, domain }) => setVerified(org, domain.id, false),
+  };
+  const cases = (Object.keys(changes) as State[]).flatMap((from) =>
+    (Object.keys(happen) as Happening[])
+      // A proved name is nobody else's, and for an operator's domain nobody asks whose the name is.
+      .filter((happening) => happening !== "taken" || from === "unverified")
+      .map((happening) => [from, happening] as const),
+  );
+
+  test.each(cases)("%s is after %s as the table says", async (from, happening) => {
+    const added = await add();
+    await intoState[from](added);
+    expect(stateOf(await read(added))).toBe(from);
+    const before = (await actions(added)).length;
+    await happen[happening](added);
+    const to = changes[from][happening] ?? from;
+    expect(stateOf(await read(added))).toBe(to);
+    const isTold = (to === "proved" && from === "unverified") || ["lost", "outproved"].includes(happening);
+    const told = isTold && to !== from && to !== "missing" ? 1 : 0;
+    expect(await actions(added)).toHaveLength(before + told);
+    await takeMessages("outbox");
+  });
+});
+
 describe("a wanted name", () => {
   const proved = async () => {
     const [first, second] = [await add(), await add()];
@@ -176,8 +256,8 @@ describe("a wanted name", () => {
   test("is free when the first removes its domain, loses it, or is deleted", async () => {
     for (const leave of [
       ({ org, domain }: Added) => domainRemovals.remove(org, domain.id, ada),
-      ({ org, domain }: Added) => domains.setVerified(org, domain.id, false),
-      ({ org, domain }: Added) => domains.setVerified(org, domain.id, true),
+      ({ org, domain }: Added) => setVerified(org, domain.id, false),
+      ({ org, domain }: Added) => setVerified(org, domain.id, true),
       ({ org }: Added) => deletion.begin(org),
     ]) {
       name = `n${++count}.example`;
@@ -271,7 +351,7 @@ describe("the daily look-up", () => {
     const asked = nameServer.queries.length;
     await sweepNow();
     expect(await read(added)).toMatchObject({ verified: true });
-    await domains.setVerified(org, operators.id, false);
+    await setVerified(org, operators.id, false);
     await pass(added, 10 * day);
     await sweepNow();
     expect(await read(added)).toMatchObject({ verified: false });

@@ -10,6 +10,7 @@ import * as table from "../../../shared/aws/table/table.ts";
 import { remove } from "../../../shared/findings/email-removal.ts";
 import { blockSize, reserve } from "../../../shared/lists/blocks.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
+import { setVerified } from "../../../shared/monitoring/domains/proof.ts";
 import * as emails from "../../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import { emails as emailRows } from "../../../shared/monitoring/emails/record.ts";
@@ -208,7 +209,7 @@ test("addresses of a domain that loses its verification during the import are sk
     email: index % 2 === 0 ? email : email.replace("demo", "two"),
   }));
   before = async (transaction) => {
-    if (transaction === 2) await domains.setVerified(org, second, false);
+    if (transaction === 2) await setVerified(org, second, false);
   };
   const { importedCount, skippedCount } = await importAll(org, list);
   expect(importedCount + skippedCount).toBe(90);

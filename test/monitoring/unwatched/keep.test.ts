@@ -6,6 +6,7 @@ import { remove as removeEmail } from "../../../shared/findings/email-removal.ts
 import * as catalog from "../../../shared/hibp/catalog.ts";
 import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import { remove as removeDomain } from "../../../shared/monitoring/domains/domain-removal.ts";
+import { setVerified } from "../../../shared/monitoring/domains/proof.ts";
 import * as emails from "../../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import { erase, ignore, watch } from "../../../shared/monitoring/unwatched/change.ts";
@@ -229,7 +230,7 @@ test("a domain that is unverified, or no longer searched, keeps its list and its
     const [domain] = await domains.list(org);
     const { asOf } = (await listAll(org)).domains[0] ?? {};
     expect(asOf).toBe(domain?.planAt);
-    if (name === "kept.example") await domains.setVerified(org, domain?.id ?? 0, false);
+    if (name === "kept.example") await setVerified(org, domain?.id ?? 0, false);
     else {
       workers.failureOf = (path) => (path === `breacheddomain/${name}` ? 403 : undefined);
       await scan(org);
