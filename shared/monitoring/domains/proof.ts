@@ -73,7 +73,7 @@ export const stateOf = ({
 };
 
 /** The result of a DNS look-up: the values, its time, and who asked. */
-export type LookUp = {
+type LookUp = {
   /** The values of the TXT records at the record's name. */
   values: readonly string[];
   /** ISO 8601. */
