@@ -321,7 +321,18 @@ describe("minSeverity", () => {
 });
 
 describe("a day's or week's message", () => {
-  test("ends at 07:00 UTC, for a week on Mondays", () => {
+  test("ends at 07:00 of a time zone, also when its summer time begins or ends", () => {
+    const end = (now: string, zone: string) => endOfWindow("day", new Date(now), zone).toISOString();
+    expect(end("2026-07-01T12:00:00Z", "Europe/Berlin")).toBe("2026-07-02T05:00:00.000Z");
+    expect(end("2026-01-01T12:00:00Z", "America/New_York")).toBe("2026-01-02T12:00:00.000Z");
+    expect(end("2026-03-28T06:30:00Z", "Europe/Berlin")).toBe("2026-03-29T05:00:00.000Z");
+    expect(end("2026-10-24T06:30:00Z", "Europe/Berlin")).toBe("2026-10-25T06:00:00.000Z");
+    expect(end("2026-07-01T00:00:00Z", "Asia/Kathmandu")).toBe("2026-07-01T01:15:00.000Z");
+    const week = endOfWindow("week", new Date("2026-07-05T18:00:00Z"), "Pacific/Auckland");
+    expect(week.toISOString()).toBe("2026-07-05T19:00:00.000Z");
+  });
+
+  test("ends at 07:00 UTC by default, for a week on Mondays", () => {
     const at = (time: string) => new Date(`2026-03-${time}Z`);
     expect(endOfWindow("day", at("03T06:59:59.999"))).toEqual(at("03T07:00:00.000"));
     expect(endOfWindow("day", at("03T07:00:00.000"))).toEqual(at("04T07:00:00.000"));

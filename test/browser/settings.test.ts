@@ -182,7 +182,10 @@ describe("the keyboard", () => {
     await row.getByText("Member", { exact: true }).waitFor();
     await row.getByText("Grace").waitFor();
     await row.getByText("Invited", { exact: true }).waitFor();
+    // The first invitation was told in the same words.
+    const sentAgain = page.waitForResponse(/\/invitation$/);
     await press(page, "Resend", email);
+    await sentAgain;
     await page.getByText(`An invitation for ${email} is on its way.`).waitFor();
     await press(page, "Edit", email);
     await page.getByRole("dialog", { name: `Edit ${email}` }).waitFor();

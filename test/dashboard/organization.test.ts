@@ -20,6 +20,7 @@ test("GET shows the organization with its billing, to members too", async () => 
       name: "Test",
       scanEvery: "never",
       nextScanAt: null,
+      timeZone: "UTC",
       billing: {
         status: "active",
         reason: null,
@@ -55,4 +56,20 @@ test("PATCH changes name and how often is scanned, in the log once; GET says whe
     expect(wait).toBeGreaterThan(-60_000);
     expect(wait).toBeLessThanOrEqual(days * 86_400_000 + 1_000);
   }
+});
+
+test("PATCH sets the time zone, in the log, and refuses what is none", async () => {
+  const { dashboard, v1 } = await signedIn((await createOrganization()).id);
+  expect(await dashboard.patch("/organization", { timeZone: "Europe/Berlin" })).toMatchObject({
+    status: 200,
+  });
+  expect((await dashboard.get("/organization")).body).toMatchObject({
+    timeZone: "Europe/Berlin",
+    name: "Test",
+  });
+  expect(await activity(v1, "organization.updated")).toMatchObject([
+    { summary: "Set the time zone of the organization to Europe/Berlin" },
+  ]);
+  for (const timeZone of ["Europe/Nowhere", "+02:00", "", 1, "x".repeat(200)])
+    expect((await dashboard.patch("/organization", { timeZone })).status).toBe(400);
 });

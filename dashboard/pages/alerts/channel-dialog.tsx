@@ -32,8 +32,8 @@ const destinations: Record<Kind, { type: "text" | "url"; hint: string; placehold
 const groupings = [
   { value: "scan", label: "At most two messages for a scan" },
   { value: "address", label: "One message for each address" },
-  { value: "day", label: "Every day at 07:00 UTC" },
-  { value: "week", label: "Every Monday at 07:00 UTC" },
+  { value: "day", label: "Every day at 07:00, by Settings, Organization" },
+  { value: "week", label: "Every Monday at 07:00, by Settings, Organization" },
 ];
 
 type Options = Channel["options"];

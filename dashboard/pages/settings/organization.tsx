@@ -20,6 +20,13 @@ const frequencies = [
   { value: "never", label: "Only after new breaches" },
 ] as const;
 
+/** `chosen` is among them, also where the browser knows it by another name. */
+const timeZones = (chosen: string) =>
+  [...new Set(["UTC", chosen, ...Intl.supportedValuesOf("timeZone")])].map((value) => ({
+    value,
+    label: value.replaceAll("_", " "),
+  }));
+
 export function Organization() {
   const data = useData("", (signal) => call("GET /dashboard/organization", {}, { signal }));
   const { value, reload } = data;
@@ -37,7 +44,11 @@ function Settings({ details, onDone }: { details: Details; onDone: () => void })
   const action = useAction();
   const save = async (fields: FormData): Promise<string> => {
     const chosen = frequencies.find(({ value }) => value === fields.get("scanEvery"));
-    const typed = { name: String(fields.get("name")), scanEvery: chosen?.value ?? details.scanEvery };
+    const typed = {
+      name: String(fields.get("name")),
+      scanEvery: chosen?.value ?? details.scanEvery,
+      timeZone: String(fields.get("timeZone")),
+    };
     await sendChanges(details, typed, (body) => call("PATCH /dashboard/organization", { body }));
     await loadSession();
     return "The organization was changed.";
@@ -51,6 +62,13 @@ function Settings({ details, onDone }: { details: Details; onDone: () => void })
         choices={frequencies}
         chosen={details.scanEvery}
         hint={<NextScan at={details.nextScanAt} />}
+      />
+      <SelectField
+        label="Time zone"
+        name="timeZone"
+        choices={timeZones(details.timeZone)}
+        chosen={details.timeZone}
+        hint="Alerts of a day or a week go at 07:00 there."
       />
     </Form>
   );
@@ -76,6 +94,7 @@ function Facts({ details }: { details: Details }) {
           {frequencies.find(({ value }) => value === details.scanEvery)?.label}.{" "}
           <NextScan at={details.nextScanAt} />
         </Fact>
+        <Fact name="Time zone">{details.timeZone.replaceAll("_", " ")}</Fact>
       </dl>
       {isMember.value && <p>Only admins can change this.</p>}
     </>

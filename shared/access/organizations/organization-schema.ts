@@ -38,6 +38,24 @@ export const scanFrequency = z
   .enum(["day", "week", "never"])
   .check(z.meta({ description: "How often the service scans by itself, besides after each new breach" }));
 
+/** `Intl` takes offsets such as +02:00 too, which know no summer time. */
+const isTimeZone = (name: string): boolean => {
+  try {
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+export const timeZone = z.string().check(
+  z.maxLength(100),
+  z.refine(isTimeZone, "must be a time zone of IANA's, such as Europe/Berlin"),
+  z.meta({
+    description: "By IANA's name; alerts of a day or week go at 07:00 there",
+    examples: ["Europe/Berlin"],
+  }),
+);
+
 const lapsedReason = z
   .nullable(z.enum(["trial_expired", "subscription_inactive", "price_not_recognized", "collection_paused"]))
   .check(z.meta({ description: "Why the organization is not served; null while it is" }));
@@ -57,6 +75,7 @@ export const organization = z
           "When the next scheduled scan begins, up to 15 minutes later; null when none is scheduled",
       }),
     ),
+    timeZone: z.string().check(z.meta({ examples: ["Europe/Berlin"] })),
     billing: z.object({
       status: billingStatus,
       reason: lapsedReason,

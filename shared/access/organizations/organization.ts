@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { absent, byUpdate, condition, exists } from "../../aws/table/condition.ts";
+import { absent, allOf, asRead, byUpdate, condition, exists } from "../../aws/table/condition.ts";
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
@@ -19,6 +19,8 @@ export type Organization = {
   createdAt: string;
   billing: Billing;
   scanEvery: ScanFrequency;
+  /** By IANA's name: when `day` and `week` end for alert channels. Absent: `defaultTimeZone`. */
+  timeZone?: string;
   /** When the first scan of the present schedule begins, ISO 8601; null without a schedule. */
   firstScanAt: string | null;
   /** Copies of alerts by e-mail in a UTC hour and in a UTC day. Absent: `defaultMailBudget` of alerting. */
@@ -32,6 +34,8 @@ export type Organization = {
   /** When the sweep first saw the deletion, ISO 8601. */
   deletingSince?: string;
 };
+
+export const defaultTimeZone = "UTC";
 
 export const create = async (input: {
   name: string;
@@ -114,13 +118,14 @@ export const show = async (org: number, now: Date): Promise<z.infer<typeof organ
     { active: number }?,
   ];
   if (organization === undefined) throw missing(org);
-  const { name, scanEvery, billing } = organization;
+  const { name, scanEvery, timeZone = defaultTimeZone, billing } = organization;
   const { status, trialEndsAt, interval, seatPriceCents, seatAllowance } = billing;
   return {
     id: org,
     name,
     scanEvery,
     nextScanAt: nextScanAt(organization, now),
+    timeZone,
     billing: {
       status,
       reason: lapsedReason(billing, now),
@@ -134,13 +139,17 @@ export const show = async (org: number, now: Date): Promise<z.infer<typeof organ
 };
 
 /**
- * Changes the name, or how often the organization is scanned. A change that changes nothing succeeds and is
- * not logged. `reschedule` sets the schedule and returns the time of its first scan. It runs before the row
+ * Changes the name, how often the organization is scanned, or its time zone. A change that changes nothing
+ * succeeds and is not logged. `reschedule` sets the schedule and returns the time of its first scan. It runs before the row
  * is written, so that repeating an interrupted change sets both.
  */
 export const changeSettings = (
   org: number,
-  input: { name?: string | undefined; scanEvery?: ScanFrequency | undefined },
+  input: {
+    name?: string | undefined;
+    scanEvery?: ScanFrequency | undefined;
+    timeZone?: string | undefined;
+  },
   actor: Actor,
   reschedule: (every: ScanFrequency) => Promise<string | null>,
 ): Promise<void> =>
@@ -151,10 +160,12 @@ export const changeSettings = (
       if (input.scanEvery !== undefined) await reschedule("never");
       throw new Refusal("unauthenticated");
     }
-    const { name = organization.name, scanEvery = organization.scanEvery } = input;
+    const before = { timeZone: defaultTimeZone, ...organization };
+    const { name = before.name, scanEvery = before.scanEvery, timeZone = before.timeZone } = input;
     const isRenamed = name !== organization.name;
     const isRescheduled = scanEvery !== organization.scanEvery;
-    if (!isRenamed && !isRescheduled) return;
+    const isMoved = timeZone !== before.timeZone;
+    if (!isRenamed && !isRescheduled && !isMoved) return;
     const [slot, firstScanAt] = await Promise.all([
       activity.slot(org),
       isRescheduled ? reschedule(scanEvery) : undefined,
@@ -162,15 +173,20 @@ export const changeSettings = (
     const summary = [
       ...(isRenamed ? [`Renamed the organization to ${name}`] : []),
       ...(isRescheduled ? [`Set the organization to be scanned ${phrase[scanEvery]}`] : []),
+      ...(isMoved ? [`Set the time zone of the organization to ${timeZone}`] : []),
     ].join(". ");
     await table.transact([
       {
         update: keys.organization(org),
-        set: { name, scanEvery, firstScanAt },
-        if: condition("#name = :name AND #scanEvery = :scanEvery AND attribute_not_exists(#deleting)", {
-          name: organization.name,
-          scanEvery: organization.scanEvery,
-        }),
+        set: { name, scanEvery, firstScanAt, ...(isMoved && { timeZone }) },
+        if: allOf(
+          asRead({
+            name: organization.name,
+            scanEvery: organization.scanEvery,
+            timeZone: organization.timeZone,
+          }),
+          condition("attribute_not_exists(#deleting)"),
+        ),
       },
       ...activity.writes(org, slot, { action: "organization.updated", summary, actor }).map(byUpdate),
     ]);

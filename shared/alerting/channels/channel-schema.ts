@@ -84,7 +84,7 @@ export const alertConfig = z
   .check(z.meta({ id: "AlertConfig" }));
 export type AlertConfig = z.infer<typeof alertConfig>;
 
-/** When a channel is told of new breaches: at the end of each scan, address by address, or gathered until 07:00 UTC. */
+/** When a channel is told of new breaches: at the end of each scan, address by address, or gathered until 07:00. */
 const groupings = ["scan", "address", "day", "week"] as const;
 export type Grouping = (typeof groupings)[number];
 
@@ -99,8 +99,8 @@ export const alertOptions = z
       z.meta({
         description:
           "`scan`: at most two messages about new breaches from one scan; `address`: one for " +
-          "each e-mail; `day`, `week`: gathered until 07:00 UTC, on Mondays. Webhooks: `address` " +
-          "only",
+          "each e-mail; `day`, `week`: gathered until 07:00 in the organization's time zone, on Mondays. " +
+          "Webhooks: `address` only",
       }),
     ),
     sensitive: z.enum(["discreet", "named"]).check(

@@ -1,4 +1,6 @@
 /** Channels with the grouping `day` or `week` gather the findings of several scans in one delivery. */
+import { TZDate } from "@date-fns/tz/date";
+import * as organizations from "../../access/organizations/organization.ts";
 import { asRead, condition, type Write } from "../../aws/table/condition.ts";
 import { keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
@@ -20,8 +22,8 @@ export const joinWindow = async (
   grouping: "day" | "week",
 ): Promise<{ members: Raised["writes"]; also: Write[] }> => {
   const key = keys.gathering(org, channel.id);
-  const until = endOfWindow(grouping, new Date()).toISOString();
-  const window = await table.get<Window>(key);
+  const [window, { timeZone }] = await Promise.all([table.get<Window>(key), organizations.existing(org)]);
+  const until = endOfWindow(grouping, new Date(), timeZone).toISOString();
   if (window?.until === until) {
     const row = await deliveries.get(org, window.deliveryId);
     if (row?.dueAt === until && row.attempts === 0) {
@@ -48,11 +50,14 @@ export const joinWindow = async (
 const hourOfWindows = 7;
 const monday = 1;
 
-/** The next 07:00 UTC, or the next one of a Monday. */
-export const endOfWindow = (grouping: Extract<Grouping, "day" | "week">, now: Date): Date => {
-  const end = new Date(now);
-  end.setUTCHours(hourOfWindows, 0, 0, 0);
-  while (end <= now || (grouping === "week" && end.getUTCDay() !== monday))
-    end.setUTCDate(end.getUTCDate() + 1);
-  return end;
+/** The next 07:00 in a time zone of IANA's, or the next one of a Monday. */
+export const endOfWindow = (
+  grouping: Extract<Grouping, "day" | "week">,
+  now: Date,
+  timeZone = organizations.defaultTimeZone,
+): Date => {
+  const end = new TZDate(now, timeZone);
+  end.setHours(hourOfWindows, 0, 0, 0);
+  while (end <= now || (grouping === "week" && end.getDay() !== monday)) end.setDate(end.getDate() + 1);
+  return new Date(end);
 };
