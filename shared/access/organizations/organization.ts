@@ -140,8 +140,8 @@ export const show = async (org: number, now: Date): Promise<z.infer<typeof organ
 
 /**
  * Changes the name, how often the organization is scanned, or its time zone. A change that changes nothing
- * succeeds and is not logged. `reschedule` sets the schedule and returns the time of its first scan. It runs before the row
- * is written, so that repeating an interrupted change sets both.
+ * succeeds and is not logged. `reschedule` sets the schedule and returns the time of its first scan. It runs
+ * before the row is written, so that repeating an interrupted change sets both.
  */
 export const changeSettings = (
   org: number,
