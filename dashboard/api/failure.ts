@@ -76,7 +76,8 @@ const inPageWords: { [S in Sentence]?: string } = {
     "This address is not watched here: it may have been removed.",
   "No breach finding of the organization has this id":
     "There is no such finding here: it may have been removed with its address.",
-  "The organization has no finding of a breach with this id": "Nobody here is in this breach.",
+  "The organization has no finding and no unwatched address of a breach with this id":
+    "Nobody here is in this breach.",
   "No alert config of the organization has this id":
     "There is no such channel here: it may have been deleted.",
   "No domain of the organization has this id": "There is no such domain here.",

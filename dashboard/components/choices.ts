@@ -43,11 +43,12 @@ export const scanChoices = (): Promise<Choice[]> =>
     scanName,
   );
 
-/** All breaches that have findings. The year tells those of one title apart. */
-export const breachChoices = async (): Promise<Choice[]> => {
+/** The breaches of what a list shows: of findings, or of addresses that nobody watches. */
+const breachChoicesOf = async (isListed: (breach: FoundBreach) => boolean): Promise<Choice[]> => {
   const breaches: FoundBreach[] = [];
   const pages = allPages("breaches", (query) => call("GET /dashboard/breaches", { query }));
-  for await (const { rows } of pages) breaches.push(...rows);
+  for await (const { rows } of pages) breaches.push(...rows.filter(isListed));
+  // The year tells those of one title apart.
   const isShared = (wanted: string): boolean => breaches.filter(({ title }) => title === wanted).length > 1;
   return breaches
     .map(({ id, title, breachDate }) => ({
@@ -57,3 +58,9 @@ export const breachChoices = async (): Promise<Choice[]> => {
     }))
     .sort((one, other) => one.label.localeCompare(other.label));
 };
+
+export const breachChoices = (): Promise<Choice[]> =>
+  breachChoicesOf(({ open, acknowledged }) => open + acknowledged > 0);
+
+export const unwatchedBreachChoices = (): Promise<Choice[]> =>
+  breachChoicesOf(({ unwatched }) => unwatched > 0);

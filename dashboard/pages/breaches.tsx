@@ -51,7 +51,7 @@ export function BreachesPage() {
             <NoMatch title="No breach matches these filters." path="/breaches" all="Show all breaches" />
           ) : (
             <Empty title="There are no breaches.">
-              A breach is listed here once a scan finds a watched address in it.
+              A breach is listed here once a scan finds an address of your domains in it.
             </Empty>
           )
         }
@@ -70,5 +70,6 @@ const columns: Column<FoundBreach>[] = [
   { name: "Exposed", cell: exposedBy },
   { name: "Open", kind: "number", width: "word", cell: ({ open }) => number(open) },
   { name: "Acknowledged", kind: "number", width: "time", cell: ({ acknowledged }) => number(acknowledged) },
+  { name: "Not watched", kind: "number", width: "time", cell: ({ unwatched }) => number(unwatched) },
   { name: "Newest finding", width: "time", cell: ({ lastDetectedAt }) => <When time={lastDetectedAt} /> },
 ];

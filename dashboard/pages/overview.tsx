@@ -178,7 +178,7 @@ function TopBreaches({ breaches }: { breaches: Overview["findings"]["topBreaches
 }
 
 function Figures({ overview }: { overview: Overview }) {
-  const { findings, bySeverity, emails, lastScan, nextScanAt, unwatched } = overview;
+  const { findings, bySeverity, emails, lastScan, nextScanAt } = overview;
   return (
     <dl class="figures">
       <div>
@@ -202,11 +202,7 @@ function Figures({ overview }: { overview: Overview }) {
           <strong>{number(emails.breached)}</strong> of {number(emails.active)} watched
           {emails.disabled > 0 && `, ${number(emails.disabled)} more disabled`}
         </dd>
-        {unwatched > 0 && (
-          <dd>
-            <a href={addressOf("/domains/unwatched")}>In breaches, not watched: {number(unwatched)}</a>
-          </dd>
-        )}
+        <NotWatched {...overview} />
       </div>
       <LastScan scan={lastScan} />
       <Fact name="Next scan">
@@ -219,6 +215,28 @@ function Figures({ overview }: { overview: Overview }) {
         )}
       </Fact>
     </dl>
+  );
+}
+
+/** Red, and in words, as long as a severe breach of one of them is new. */
+function NotWatched({ unwatched, severeUnwatchedAt }: Overview) {
+  if (unwatched === 0) return null;
+  const isSevere = severeUnwatchedAt !== null;
+  return (
+    <dd>
+      <a
+        class={isSevere ? "alarming" : ""}
+        href={addressOf("/domains/unwatched", isSevere ? { order: "newest" } : {})}
+      >
+        In breaches, not watched: <strong>{number(unwatched)}</strong>
+      </a>
+      {isSevere && (
+        <small>
+          {" "}
+          New: one is in a breach of high severity or above, since <When time={severeUnwatchedAt} />
+        </small>
+      )}
+    </dd>
   );
 }
 

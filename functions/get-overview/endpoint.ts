@@ -108,6 +108,12 @@ const overview = z.object({
   unwatched: count.check(
     z.meta({ description: "Breached addresses of the domains that nobody watches, without ignored ones" }),
   ),
+  severeUnwatchedAt: z.nullable(timestamp).check(
+    z.meta({
+      description:
+        "When a breach of high severity or above last was news of one of them; null if that was before `news.since`",
+    }),
+  ),
 });
 export type Overview = z.infer<typeof overview>;
 

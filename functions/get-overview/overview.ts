@@ -12,7 +12,7 @@ import { severityAt } from "../../shared/hibp/severity.ts";
 import * as subscription from "../../shared/hibp/subscription-state.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
-import { countOpen } from "../../shared/monitoring/unwatched/store.ts";
+import * as unwatchedAddresses from "../../shared/monitoring/unwatched/store.ts";
 import * as scanList from "../../shared/scanning/scan-list.ts";
 import type { Overview } from "./endpoint.ts";
 
@@ -31,9 +31,10 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
       subscription.state(now),
       channels.list(org),
       domains.list(org),
-      countOpen(org),
+      unwatchedAddresses.roots(org),
     ]);
   const { notDelivered, breachedEmails } = findings.counted;
+  const severeAt = unwatchedAddresses.severeAt(unwatched);
   return {
     findings: findings.shown,
     bySeverity: bySeverity(findings.counted),
@@ -60,7 +61,8 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
     })),
     upstream: plan.upstream,
     notices: noticesFor(plan.notices, allDomains).map(({ text }) => text),
-    unwatched,
+    unwatched: unwatched.reduce((sum, { open }) => sum + open, 0),
+    severeUnwatchedAt: severeAt !== undefined && severeAt >= findings.news.since ? severeAt : null,
   };
 };
 

@@ -21,6 +21,11 @@ export const listFindings = defineEndpoint({
         }),
       ),
     ),
+    unwatched: z
+      .optional(count)
+      .check(
+        z.meta({ description: "With `breachId`: addresses in it that nobody watches, without ignored ones" }),
+      ),
     breach: z
       .optional(foundBreach)
       .check(z.meta({ description: "The breach of `breachId`, where no finding of it is listed" })),

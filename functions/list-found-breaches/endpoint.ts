@@ -5,7 +5,8 @@ import { foundBreach, foundBreachQuery } from "../../shared/findings/breach-sche
 
 export const listFoundBreaches = defineEndpoint({
   summary:
-    "List the breaches that the organization has findings of, worst first unless `order` says otherwise",
+    "List the breaches that the organization has findings of, or addresses that nobody watches, worst first " +
+    "unless `order` says otherwise",
   access: "user",
   query: z.object(foundBreachQuery),
   reply: z.object({ breaches: z.array(foundBreach), total }),

@@ -5,21 +5,27 @@ import { text, timestamp } from "../contract/text.ts";
 import { severities } from "../hibp/severity-schema.ts";
 import { detailedBreach } from "./finding-schema.ts";
 
-/** A breach with what the organization has found of it. */
+/** A breach with what the organization has found of it, or which addresses that nobody watches are in it. */
 export const foundBreach = z
   .object({
     ...detailedBreach.shape,
     open: count.check(z.meta({ description: "Findings of it that are not acknowledged" })),
     acknowledged: count,
-    firstDetectedAt: timestamp.check(
+    unwatched: count.check(
+      z.meta({ description: "Addresses in it that nobody watches, without ignored ones" }),
+    ),
+    firstDetectedAt: z.nullable(timestamp).check(
       z.meta({
         description:
-          "The earliest `firstDetectedAt` of its findings, those deleted with their e-mail included",
+          "The earliest `firstDetectedAt` of its findings, those deleted with their e-mail included. " +
+          "Null without findings",
       }),
     ),
-    lastDetectedAt: timestamp.check(
+    lastDetectedAt: z.nullable(timestamp).check(
       z.meta({
-        description: "The latest `firstDetectedAt` of its findings, those deleted with their e-mail included",
+        description:
+          "The latest `firstDetectedAt` of its findings, those deleted with their e-mail included. " +
+          "Null without findings",
       }),
     ),
   })
@@ -36,7 +42,12 @@ export const foundBreachQuery = {
   ...pageQuery,
   state: z
     .optional(z.enum(["open", "handled"], "state must be open or handled"))
-    .check(z.meta({ description: "Only breaches with open findings (`open`) or without (`handled`)" })),
+    .check(
+      z.meta({
+        description:
+          "`open`: only breaches with open findings or `unwatched` addresses; `handled`: only those without",
+      }),
+    ),
   severity: z
     .optional(listParameter("severity", severities))
     .check(z.meta({ description: "Only with one of these severities", examples: [["critical", "high"]] })),
@@ -58,7 +69,7 @@ export const foundBreachQuery = {
     z.meta({
       description:
         "`severity`: critical first, most open findings first within a severity; `open`: most " +
-        "open findings first; `newest`: by `lastDetectedAt`",
+        "open findings first; `newest`: by `lastDetectedAt`, those without findings last",
       examples: ["severity"],
     }),
   ),

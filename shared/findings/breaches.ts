@@ -1,4 +1,4 @@
-/** The breaches that an organization has findings of. */
+/** The breaches that an organization has findings of, or addresses that nobody watches. */
 import { Refusal } from "../contract/errors.ts";
 import { fold } from "../contract/search-text.ts";
 import * as counts from "../counts/counts.ts";
@@ -6,6 +6,7 @@ import type { Breach } from "../hibp/breach.ts";
 import * as breachDetails from "../hibp/breach-details.ts";
 import { levelOf } from "../hibp/severity.ts";
 import type { Severity } from "../hibp/severity-schema.ts";
+import { countByBreach } from "../monitoring/unwatched/store.ts";
 import * as breachDates from "./breach-dates.ts";
 import type { FoundBreach, FoundBreachOrder } from "./breach-schema.ts";
 import { detailed } from "./detailed.ts";
@@ -13,7 +14,7 @@ import { detailed } from "./detailed.ts";
 type BreachQuery = {
   limit: number;
   offset: number;
-  /** `open`: with open findings; `handled`: without. */
+  /** `open`: with open findings, or addresses that nobody watches and nobody ignores; `handled`: without. */
   state?: "open" | "handled" | undefined;
   severity?: readonly Severity[] | undefined;
   /** A part of title, name or domain. */
@@ -21,13 +22,19 @@ type BreachQuery = {
   order: FoundBreachOrder;
 };
 
-/** `level`: the highest severity that its findings have. */
-type CountedBreach = counts.StateCount & { breachId: number; level: number; dates: breachDates.Dates };
+/** `level`: the highest severity that its findings have; `dates`: of these. Without findings that of the catalog. */
+type CountedBreach = counts.StateCount & {
+  breachId: number;
+  unwatched: number;
+  level: number;
+  dates: breachDates.Dates | undefined;
+};
 
 type Order = (one: CountedBreach, other: CountedBreach) => number;
 const byLevel: Order = (one, other) => other.level - one.level;
 const byOpen: Order = (one, other) => other.open - one.open;
-const byNewest: Order = (one, other) => other.dates.last - one.dates.last || other.breachId - one.breachId;
+const byNewest: Order = (one, other) =>
+  (other.dates?.last ?? 0) - (one.dates?.last ?? 0) || other.breachId - one.breachId;
 
 /** The newest breach first, whenever it was found here. */
 const byBreachDate =
@@ -46,23 +53,28 @@ const orderOf = async (order: FoundBreachOrder, catalogVersion: string | undefin
 };
 
 /**
- * Takes two trips to the table, whatever the number of findings. With `q` or in the order of severity, an
- * instance that has not cached the catalog's names takes one more. Reads are eventually consistent: what was
+ * Takes two trips to the table, whatever the number of findings. With `q`, in the order of severity, or with
+ * breaches without findings, an instance that has not cached the catalog's names takes one more. Reads are eventually consistent: what was
  * found or acknowledged a moment ago can be missing.
  */
 export const list = async (
   org: number,
   { limit, offset, state, severity, q, order }: BreachQuery,
 ): Promise<{ breaches: FoundBreach[]; total: number }> => {
-  const [counted, dates, catalogVersion] = await Promise.all([
+  const [counted, dates, unwatched, catalogVersion] = await Promise.all([
     counts.read(org, { consistent: false }),
     breachDates.read(org, { consistent: false }),
+    countByBreach(org, { consistent: false }),
     breachDetails.version(),
   ]);
   const wanted = severity?.map(levelOf);
-  const listed = [...counted.byBreach.keys()]
-    .flatMap((breachId) => countedBreach(counted, breachId, dates.get(breachId)) ?? [])
-    .filter(({ open }) => state === undefined || (state === "open") === open > 0)
+  const all = [...new Set([...counted.byBreach.keys(), ...unwatched.keys()])].flatMap(
+    (breachId) =>
+      countedBreach(counted, breachId, { dates: dates.get(breachId), unwatched: unwatched.get(breachId) }) ??
+      [],
+  );
+  const listed = (await withLevels(all, catalogVersion))
+    .filter((each) => state === undefined || (state === "open") === each.open + each.unwatched > 0)
     .filter(({ level }) => wanted?.includes(level) ?? true);
   const named = q === undefined ? listed : await withPart(listed, q, catalogVersion);
   const onPage = named.sort(await orderOf(order, catalogVersion)).slice(offset, offset + limit);
@@ -74,12 +86,13 @@ export const list = async (
 };
 
 export const find = async (org: number, breachId: number): Promise<FoundBreach | undefined> => {
-  const [counted, dates, details] = await Promise.all([
+  const [counted, dates, unwatched, details] = await Promise.all([
     counts.read(org),
     breachDates.get(org, breachId),
+    countByBreach(org),
     breachDetails.details([breachId]),
   ]);
-  const breach = countedBreach(counted, breachId, dates);
+  const breach = countedBreach(counted, breachId, { dates, unwatched: unwatched.get(breachId) });
   return breach && shown(breach, details.get(breachId));
 };
 
@@ -90,17 +103,33 @@ export const get = async (org: number, breachId: number): Promise<FoundBreach> =
 };
 
 /**
- * Undefined without findings. Without dates too: these are written before findings, so the first finding came
- * after both were read.
+ * Undefined without findings and unwatched addresses. Findings without dates count as none: dates are written before
+ * findings, so the first finding came after both were read.
  */
 const countedBreach = (
   counted: counts.Counts,
   breachId: number,
-  dates: breachDates.Dates | undefined,
+  { dates, unwatched = 0 }: { dates: breachDates.Dates | undefined; unwatched: number | undefined },
 ): CountedBreach | undefined => {
   const state = counted.byBreach.get(breachId);
-  if (state === undefined || dates === undefined) return undefined;
-  return { ...state, breachId, level: levelIn(counted, breachId), dates };
+  if (state !== undefined && dates !== undefined)
+    return { ...state, breachId, unwatched, level: levelIn(counted, breachId), dates };
+  const none = { open: 0, acknowledged: 0, level: levelOf("low"), dates: undefined };
+  return unwatched > 0 ? { ...none, breachId, unwatched } : undefined;
+};
+
+/** The breaches, those without findings at the level of the catalog. */
+const withLevels = async (
+  breaches: readonly CountedBreach[],
+  catalogVersion: string | undefined,
+): Promise<readonly CountedBreach[]> => {
+  if (breaches.every(({ dates }) => dates !== undefined)) return breaches;
+  const levels = new Map(
+    [...(await breachDetails.names(catalogVersion)).values()].map(({ id, level }) => [id, level]),
+  );
+  return breaches.map((each) =>
+    each.dates === undefined ? { ...each, level: levels.get(each.breachId) ?? each.level } : each,
+  );
 };
 
 /**
@@ -123,15 +152,17 @@ const withPart = async (
 };
 
 const shown = (
-  { breachId, open, acknowledged, dates }: CountedBreach,
+  { breachId, open, acknowledged, unwatched, dates }: CountedBreach,
   breach: Breach | undefined,
 ): FoundBreach => {
-  if (breach === undefined) throw new Error(`Findings name breach ${breachId}, which is not in the catalog`);
+  if (breach === undefined)
+    throw new Error(`Addresses are in breach ${breachId}, which is not in the catalog`);
   return {
     ...detailed(breach),
     open,
     acknowledged,
-    firstDetectedAt: new Date(dates.first).toISOString(),
-    lastDetectedAt: new Date(dates.last).toISOString(),
+    unwatched,
+    firstDetectedAt: dates === undefined ? null : new Date(dates.first).toISOString(),
+    lastDetectedAt: dates === undefined ? null : new Date(dates.last).toISOString(),
   };
 };

@@ -1,5 +1,6 @@
 /** The list of findings that people look at. */
 
+import { countByBreach } from "../monitoring/unwatched/store.ts";
 import type { FoundBreach } from "./breach-schema.ts";
 import * as breaches from "./breaches.ts";
 import * as detailed from "./detailed.ts";
@@ -11,6 +12,7 @@ type FindingList = {
   total: number;
   unacknowledged: number;
   handled?: number;
+  unwatched?: number;
   breach?: FoundBreach;
 };
 
@@ -19,9 +21,13 @@ type FindingList = {
  * again.
  */
 export const list = async (org: number, query: FindingQuery): Promise<FindingList> => {
-  const { breaches: findings, ...counts } = await detailed.list(org, query);
-  if (findings.length > 0) return { findings, ...counts };
   const { acknowledged, breachId } = query;
+  const [{ breaches: findings, ...counts }, unwatched] = await Promise.all([
+    detailed.list(org, query),
+    breachId === undefined ? undefined : countByBreach(org, { consistent: false }),
+  ]);
+  const ofBreach = unwatched && { unwatched: unwatched.get(breachId ?? 0) ?? 0 };
+  if (findings.length > 0) return { findings, ...counts, ...ofBreach };
   const [handled, breach] = await Promise.all([
     acknowledged === false && counts.total === 0
       ? page(org, { ...query, acknowledged: true, limit: 1, offset: 0 })
@@ -31,6 +37,7 @@ export const list = async (org: number, query: FindingQuery): Promise<FindingLis
   return {
     findings,
     ...counts,
+    ...ofBreach,
     ...(handled !== undefined && handled.total > 0 && { handled: handled.total }),
     ...(breach !== undefined && { breach }),
   };

@@ -21,7 +21,7 @@ const list = async (query = "") => {
   return body as { breaches: Row[]; total: number };
 };
 
-const expectedOf = (found: readonly Row[]): Row[] =>
+const expectedOf = (found: readonly Row[], unwatched: ReadonlyMap<number, number>): Row[] =>
   [...Map.groupBy(found, ({ breach }) => breach.id).values()].map((some) => {
     const times = some.map(({ firstDetectedAt }) => firstDetectedAt).sort();
     const open = some.filter(({ acknowledged }) => !acknowledged).length;
@@ -29,10 +29,21 @@ const expectedOf = (found: readonly Row[]): Row[] =>
       ...some[0].breach,
       open,
       acknowledged: some.length - open,
+      unwatched: unwatched.get(some[0].breach.id) ?? 0,
       firstDetectedAt: times[0],
       lastDetectedAt: times.at(-1),
     };
   });
+
+/** How many addresses that nobody watches are in each breach. */
+const unwatchedOf = async (): Promise<Map<number, number>> => {
+  const counts = new Map<number, number>();
+  for (const { breaches, breachCount } of await user.dashboard.list("/unwatched?limit=100")) {
+    expect(breaches).toHaveLength(breachCount);
+    for (const { id } of breaches) counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return counts;
+};
 
 const readAll = () => user.dashboard.list("/findings?limit=100");
 
@@ -53,7 +64,15 @@ beforeAll(async () => {
     if (breach.id === first.breach.id) await api.post("/breaches/acknowledge", { id });
   }
   all = await readAll();
-  expected = expectedOf(all);
+  const unwatched = await unwatchedOf();
+  expected = expectedOf(all, unwatched);
+  for (const [id, count] of unwatched) {
+    if (expected.some((breach) => breach.id === id)) continue;
+    const { body } = await user.dashboard.get(`/breaches/${id}`);
+    const none = { open: 0, acknowledged: 0, firstDetectedAt: null, lastDetectedAt: null };
+    expected.push({ ...body, id, ...none, unwatched: count });
+  }
+  expect(expected.some(({ lastDetectedAt }) => lastDetectedAt === null)).toBe(true);
 });
 
 test("GET /findings/{id} 200: each finding as the list gives it", async () => {
@@ -69,10 +88,10 @@ const bySeverity = (one: Row, another: Row) =>
 const byOpen = (one: Row, another: Row) => another.open - one.open;
 const byBreachDate = (one: Row, another: Row) => another.breachDate.localeCompare(one.breachDate);
 const byNewest = (one: Row, another: Row) =>
-  another.lastDetectedAt.localeCompare(one.lastDetectedAt) || another.id - one.id;
+  (another.lastDetectedAt ?? "").localeCompare(one.lastDetectedAt ?? "") || another.id - one.id;
 
 describe("GET /breaches", () => {
-  test("200: breaches with findings, in full, worst first", async () => {
+  test("200: breaches with findings or unwatched addresses, in full, worst first", async () => {
     expect(expected.length).toBeGreaterThan(5);
     const ordered = expected.toSorted(
       (one, another) => bySeverity(one, another) || byBreachDate(one, another) || byOpen(one, another),
@@ -104,8 +123,8 @@ describe("GET /breaches", () => {
     const has = ({ title, name, domain }: Row, text: string) =>
       [title, name, domain].some((each) => each.toLowerCase().includes(text.toLowerCase()));
     const cases: [string, (breach: Row) => boolean][] = [
-      ["state=open", ({ open }) => open > 0],
-      ["state=handled", ({ open }) => open === 0],
+      ["state=open", ({ open, unwatched }) => open + unwatched > 0],
+      ["state=handled", ({ open, unwatched }) => open + unwatched === 0],
       ["severity=high", ({ severity }) => severity === "high"],
       ["severity=critical,low", ({ severity }) => ["critical", "low"].includes(severity)],
       [`q=${encodeURIComponent(part.toUpperCase())}`, (breach) => has(breach, part)],
@@ -117,7 +136,10 @@ describe("GET /breaches", () => {
       ["severity=high,high", ({ severity }) => severity === "high"],
       [
         "state=open&severity=high,medium&q=e",
-        (breach) => breach.open > 0 && ["high", "medium"].includes(breach.severity) && has(breach, "e"),
+        (breach) =>
+          breach.open + breach.unwatched > 0 &&
+          ["high", "medium"].includes(breach.severity) &&
+          has(breach, "e"),
       ],
     ];
     for (const [query, isMeant] of cases) {

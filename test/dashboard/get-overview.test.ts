@@ -46,6 +46,7 @@ describe("200", () => {
       upstream: { plan: expect.any(String), subscribedUntil: timestamp, isWorking: true },
       notices: [],
       unwatched: 0,
+      severeUnwatchedAt: null,
     });
   });
 
