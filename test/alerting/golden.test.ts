@@ -43,13 +43,25 @@ const few: Summary = {
   inAll: { worst: payroll, more: 1, findings: 3, people: 2 },
 };
 
+const stealer = breachWith(
+  { title: "Stealer Logs, Nov 2026", dataClasses: ["Passwords"], severity: "critical", isStealerLog: true },
+  3,
+);
+const unwatched = {
+  kind: "unwatched" as const,
+  isAtMost: false,
+  breaches: [],
+  sensitive: 0,
+  scanId: 12,
+};
+
 const channelOf = (grouping: Grouping) => ({ channel: "email", grouping }) as Channel;
 
 const kinds: Record<string, Content> = {
   person: breachReport([payroll, forum]),
   "person-removed": breachReport([payroll], null),
   people: few,
-  "many-people": many,
+  "many-people": { ...many, unwatched: { count: 9, isAtMost: false, breachId: undefined } },
   "first-of-two": { ...many, stage: "first" },
   "last-of-two": {
     ...few,
@@ -61,6 +73,37 @@ const kinds: Record<string, Content> = {
     kind: "baseline",
     bySeverity: { critical: 0, high: 212, medium: 0, low: 3 },
     scannedCount: 1_401,
+    unwatched: { count: 1_204, isAtMost: false, breachId: undefined },
+  },
+  "person-and-unwatched": {
+    ...breachReport([payroll]),
+    unwatched: { count: 1, isAtMost: false, breachId: payroll.id },
+  },
+  unwatched: {
+    ...unwatched,
+    severity: "critical",
+    count: 1,
+    others: 0,
+    breaches: [{ ...stealer, addresses: 1 }],
+  },
+  "unwatched-many": {
+    ...unwatched,
+    severity: "critical",
+    count: 12,
+    others: 40,
+    breaches: [
+      { ...stealer, addresses: 4 },
+      { ...payroll, addresses: 9 },
+    ],
+  },
+  "unwatched-sensitive": {
+    ...unwatched,
+    severity: "high",
+    count: 3,
+    others: 0,
+    isAtMost: true,
+    sensitive: 1,
+    scanId: undefined,
   },
   sensitive: { ...noBreaches, kind: "findings", discreetPeople: 2, scanId: undefined },
   "sensitive-and-others": {

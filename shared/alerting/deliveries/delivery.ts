@@ -68,9 +68,15 @@ type WaitsFor = { reason: string; until: string };
 
 /**
  * What a message about many people is about. `breachId`: the worst breach that it names; `isPart`: at least
- * so many people.
+ * so many people; `unwatched`: it is about so many addresses that nobody watches instead.
  */
-export type Headline = { breachId?: number; more: number; people: number; isPart: boolean };
+export type Headline = {
+  breachId?: number;
+  more: number;
+  people: number;
+  isPart: boolean;
+  unwatched?: number;
+};
 
 /** What a receiver answered. `body`: its first 200 printable characters. */
 export type LastResponse = { status: number; durationMs: number; body: string };

@@ -17,8 +17,8 @@ export type Notice = {
   lead: string;
   /** Whose address it is. */
   facts: { label: string; value: string }[];
-  /** One entry per breach. */
-  items: { title: string; details: string[]; url: string | undefined }[];
+  /** One entry per breach. `urlLabel`: where the url does not lead to a finding. */
+  items: { title: string; details: string[]; url: string | undefined; urlLabel?: string }[];
   /** At most two lines; to an owner what to do, a line for each step. */
   advice: string | undefined;
   /** The page of the dashboard to go to. */

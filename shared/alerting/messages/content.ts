@@ -5,13 +5,14 @@ import { kindOf } from "../kinds/kinds.ts";
 import { type ExampleReport, exampleFor } from "./example.ts";
 import { type OwnerReport, type PersonReport, readOwner, readPerson } from "./person.ts";
 import { noBreaches, readGathered, readRisen, type Summary } from "./summary.ts";
+import type { UnwatchedReport } from "./unwatched.ts";
 
 export type ScanReport = {
   kind: "scan";
   event: Extract<AlertEvent, { type: "scan_complete" | "scan_error" }>;
 };
 
-export type Content = ScanReport | ExampleReport | PersonReport | OwnerReport | Summary;
+export type Content = ScanReport | ExampleReport | PersonReport | OwnerReport | Summary | UnwatchedReport;
 
 /**
  * `leastOfOwner`: the severity, as a level, from which an owner is told. Undefined: nothing is left to tell,

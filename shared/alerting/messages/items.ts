@@ -7,8 +7,19 @@ import { unknownDate } from "../../contract/unknown-date.ts";
 import { asLine } from "../kinds/as-line.ts";
 import type { Notice } from "../kinds/notice.ts";
 import type { OwnBreach, PersonReport } from "./person.ts";
-import { counted, exposedIn, maximumAddress, maximumTitle, peopleOf, shown, stolenFor } from "./phrases.ts";
+import {
+  counted,
+  exposedIn,
+  maximumAddress,
+  maximumTitle,
+  peopleOf,
+  shown,
+  stolenFor,
+  unwatchedOf,
+  unwatchedUrl,
+} from "./phrases.ts";
 import type { Summary, SummaryBreach } from "./summary.ts";
+import type { Unwatched, UnwatchedReport } from "./unwatched.ts";
 
 type Item = Notice["items"][number];
 
@@ -61,8 +72,26 @@ export const itemOfBreach = (
   url,
 });
 
-/** The people of a message, or its breaches, and how many it leaves out. */
+/** Addresses that nobody watches, with a link to their list. */
+export const itemOfUnwatched = (unwatched: Unwatched | undefined, dashboardUrl: string): Item[] =>
+  unwatched === undefined
+    ? []
+    : [
+        {
+          title: `And ${unwatchedOf(unwatched.count, unwatched)}`,
+          details: [],
+          url: unwatchedUrl(dashboardUrl, unwatched.breachId),
+          urlLabel: "See the list",
+        },
+      ];
+
+/** The people of a message, or its breaches, how many it leaves out, and who is not watched. */
 export const itemsOf = (summary: Summary, dashboardUrl: string): Item[] => {
+  const unwatched = itemOfUnwatched(summary.unwatched, dashboardUrl);
+  return [...itemsOfPeople(summary, dashboardUrl, maximumItems - unwatched.length), ...unwatched];
+};
+
+const itemsOfPeople = (summary: Summary, dashboardUrl: string, maximum: number): Item[] => {
   const { kind, breaches, persons, discreetPeople } = summary;
   if (persons.length > 0) return persons.map((person) => itemOfPerson(person, dashboardUrl));
   // With nothing else, the headline says it.
@@ -70,7 +99,7 @@ export const itemsOf = (summary: Summary, dashboardUrl: string): Item[] => {
     discreetPeople === 0 || breaches.length === 0
       ? []
       : [`A sensitive breach: ${peopleOf(discreetPeople, summary)}`];
-  const room = kind === "baseline" ? maximumOfBaseline : maximumItems - discreet.length;
+  const room = kind === "baseline" ? maximumOfBaseline : maximum - discreet.length;
   // What is left out has an entry too.
   const isCut = kind !== "baseline" && breaches.length > room;
   const listed = breaches.slice(0, isCut ? room - 1 : room);
@@ -134,4 +163,25 @@ export const inBothForms = (text: string): string => {
   const domain = text.slice(start);
   const written = /(?:^|\.)xn--/.test(domain) ? domainToUnicode(domain) : "";
   return written === "" || written === domain ? text : `${text.slice(0, start)}${written} (${text})`;
+};
+
+/** The breaches of addresses that nobody watches. */
+export const itemsOfReport = ({ breaches, sensitive }: UnwatchedReport): Item[] => {
+  // With nothing else, the headline says it.
+  const hidden =
+    sensitive === 0 || breaches.length === 0
+      ? []
+      : [counted(sensitive, "sensitive breach", "sensitive breaches")];
+  const room = maximumItems - hidden.length;
+  const listed = breaches.slice(0, breaches.length > room ? room - 1 : room);
+  const more = breaches.length - listed.length;
+  const unlisted = [...hidden, ...(more > 0 ? [`and ${counted(more, "more breach", "more breaches")}`] : [])];
+  return [
+    ...listed.map(({ title, severity, addresses, dataClasses }) => ({
+      title: `${asLine(title, maximumTitle)} · ${severity} · ${counted(addresses, "address", "addresses")}`,
+      details: [exposedIn(dataClasses)],
+      url: undefined,
+    })),
+    ...unlisted.map((title) => ({ title, details: [], url: undefined })),
+  ];
 };

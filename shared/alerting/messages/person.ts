@@ -11,6 +11,7 @@ import * as domains from "../../monitoring/domains/domain.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import * as teams from "../../monitoring/teams/team.ts";
 import type { Delivery, PersonEvent } from "../deliveries/delivery.ts";
+import type { Unwatched } from "./unwatched.ts";
 
 /** A breach that an address is in. `stealerLogDomains`: as of the finding. */
 export type OwnBreach = Breach & { findingId: number; stealerLogDomains?: string[] | undefined };
@@ -21,6 +22,8 @@ export type PersonReport = {
   scanId: number | undefined;
   email: { id: number; address: string; ownerName: string | null; teamName: string | null } | undefined;
   breaches: OwnBreach[];
+  /** Addresses that nobody watches, beside this person. */
+  unwatched?: Unwatched | undefined;
 };
 
 /** What the owner of an address is told. `breaches`: worst first, at least one. */

@@ -35,11 +35,15 @@ export const andMore = (more: number): string => (more === 0 ? "" : ` and ${show
 const lowerCase = (text: string): string =>
   /^\p{Lu}\p{Ll}/u.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 
-/** What to do first about the worst breach, in two lines. */
-export const adviceFor = (worst: Breach | undefined): string => {
-  const [first] = worst === undefined ? [] : adviceOf(worst);
-  return [...(first?.steps.slice(0, 1) ?? []), "Acknowledge each finding once it is handled."].join("\n");
+/** What to do first about a breach; nothing if it is not known which one it is. */
+export const firstStepFor = (breach: Breach | undefined): string[] => {
+  const [first] = breach === undefined ? [] : adviceOf(breach);
+  return first?.steps.slice(0, 1) ?? [];
 };
+
+/** What to do first about the worst breach, in two lines. */
+export const adviceFor = (worst: Breach | undefined): string =>
+  [...firstStepFor(worst), "Acknowledge each finding once it is handled."].join("\n");
 
 export const exposedIn = (dataClasses: readonly string[]): string =>
   dataClasses.length === 0
@@ -68,3 +72,11 @@ export const peopleOf = (count: number, { isPart = false }: { isPart?: boolean }
 /** "a data breach", or how many. */
 export const breachesInWords = (count: number): string =>
   count === 1 ? "a data breach" : `${shown(count)} data breaches`;
+
+/** Addresses that nobody watches. `isAtMost`: several scans found them, and some may count twice. */
+export const unwatchedOf = (count: number, { isAtMost = false }: { isAtMost?: boolean } = {}): string =>
+  `${isAtMost ? "up to " : ""}${counted(count, "address", "addresses")} that nobody watches`;
+
+/** The list of these addresses; with `breachId` only of those in one breach. */
+export const unwatchedUrl = (dashboardUrl: string, breachId: number | undefined): string =>
+  `${dashboardUrl}/domains/unwatched?${breachId === undefined ? "order=newest" : `breachId=${breachId}`}`;

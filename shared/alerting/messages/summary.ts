@@ -4,11 +4,13 @@ import type { Breach } from "../../hibp/breach.ts";
 import * as breachDetails from "../../hibp/breach-details.ts";
 import { levelOf, severityAt } from "../../hibp/severity.ts";
 import { type Severity, severities } from "../../hibp/severity-schema.ts";
+import * as ofScan from "../../monitoring/unwatched/of-scan.ts";
 import { type AnyChannel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent, Delivery, Gathered } from "../deliveries/delivery.ts";
 import { isOfDelivery } from "../deliveries/share.ts";
 import { type PersonReport, readPerson } from "./person.ts";
 import { findingsOfScans, type ScanFinding } from "./scan-findings.ts";
+import { besides, readUnwatched, type Unwatched, type UnwatchedReport } from "./unwatched.ts";
 
 /** A message about more people groups them by breach. */
 const fewPeople = 5;
@@ -56,6 +58,8 @@ export type Summary = {
   scannedCount?: number;
   /** Of a risen breach: how many findings are open again. */
   reopened?: number;
+  /** Addresses that nobody watches, beside these people. */
+  unwatched?: Unwatched | undefined;
   /** The scan of all findings; undefined when there are several. */
   scanId: number | undefined;
 };
@@ -72,10 +76,15 @@ export const readGathered = async (
   org: number,
   { event, scans = new Set() }: Delivery,
   channel: AnyChannel,
-): Promise<Summary | PersonReport | undefined> => {
+): Promise<Summary | PersonReport | UnwatchedReport | undefined> => {
   if (event.type !== "gathered") return undefined;
   const { minSeverity, sensitive } = optionsOf(channel);
-  const totals = await readFindings(org, scans, event, levelOf(minSeverity));
+  const least = levelOf(minSeverity);
+  const [totals, found] = await Promise.all([
+    readFindings(org, scans, event, least),
+    // A scan that still runs may find more of them.
+    event.only === undefined ? ofScan.read(org, scans) : undefined,
+  ]);
   const details = await breachDetails.details(totals.byBreach.keys());
   const { open = [], discreet = [] } = Object.groupBy(totals.byBreach.values(), ({ breachId }) =>
     sensitive === "discreet" && details.get(breachId)?.isSensitive ? "discreet" : "open",
@@ -86,13 +95,23 @@ export const readGathered = async (
   );
   const discreetPeople = peopleIn(discreet.map(({ people }) => people));
   const people = peopleIn(open.map((each) => each.people));
-  if (people + discreetPeople === 0) return undefined;
+  if (people + discreetPeople === 0) {
+    const of = {
+      least,
+      isDiscreet: sensitive === "discreet",
+      scanId: scans.size === 1 ? [...scans][0] : undefined,
+    };
+    return found && ofScan.countAlarming(found, least) > 0 ? readUnwatched(found, of) : undefined;
+  }
+  const aboutThese = worstFirst.filter((each) => each.people.size > 0).map(({ breachId }) => breachId);
+  const unwatched = found && besides(found, least, discreetPeople > 0 ? [] : aboutThese);
   // Other messages about the scan may name the people: neither the link nor a thread leads to them.
   const scanId = scans.size === 1 && discreetPeople === 0 ? [...scans][0] : undefined;
   const isFew = totals.isWhole && discreetPeople === 0 && people <= fewPeople && event.baseline === undefined;
   const persons = isFew ? await readPersons(org, scanId, totals.few) : [];
   const [person] = persons;
-  if (person !== undefined && persons.length === 1 && event.without === undefined) return person;
+  if (person !== undefined && persons.length === 1 && event.without === undefined)
+    return { ...person, unwatched };
   const [worst] = worstFirst;
   return {
     kind: event.baseline === undefined ? "findings" : "baseline",
@@ -111,6 +130,7 @@ export const readGathered = async (
     ...(event.without && { stage: "last" as const }),
     bySeverity: totals.bySeverity,
     ...event.baseline,
+    unwatched,
     scanId,
   };
 };

@@ -1,7 +1,7 @@
 import type { DeliveryRow, Headline } from "../deliveries/delivery.ts";
 import { asLine } from "../kinds/as-line.ts";
 import type { Content } from "./content.ts";
-import { andMore, counted, peopleOf } from "./phrases.ts";
+import { andMore, counted, peopleOf, unwatchedOf } from "./phrases.ts";
 
 const maximumTitle = 200;
 
@@ -15,6 +15,12 @@ export const headlineOf = (content: Content): Headline | undefined => {
   if (content.kind === "person") {
     const [worst, ...rest] = content.breaches;
     return { ...(worst && { breachId: worst.id }), more: rest.length, people: 1, isPart: false };
+  }
+  if (content.kind === "unwatched") {
+    const [worst, ...rest] = content.breaches;
+    const { count: unwatched, sensitive } = content;
+    const more = rest.length + (worst === undefined ? 0 : sensitive);
+    return { ...(worst && { breachId: worst.id }), more, people: 0, unwatched, isPart: false };
   }
   const { breaches, discreetPeople, inAll, isPart = false } = content;
   const { worst, more, people } = inAll;
@@ -42,8 +48,9 @@ export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: b
       const isFirst = event.baseline !== undefined;
       if (headline === undefined)
         return isFirst ? "Summary of the first scan" : "New findings in one message";
-      const { breachId, more, people, isPart } = headline;
+      const { breachId, more, people, isPart, unwatched } = headline;
       const what = `${nameOf(breachId)}${andMore(more)}`;
+      if (unwatched !== undefined) return `${what}: ${unwatchedOf(unwatched)}`;
       return `${isFirst ? "First scan, " : ""}${what}: ${peopleOf(people, { isPart })}`;
     }
     case "risen":

@@ -4,12 +4,21 @@ import { severities } from "../../hibp/severity-schema.ts";
 import { asLine } from "../kinds/as-line.ts";
 import type { NoticeContext, Words } from "../kinds/notice.ts";
 import type { Content } from "./content.ts";
-import { factsOf, inFull, itemOfBreach, itemsOf, shortened } from "./items.ts";
+import {
+  factsOf,
+  inFull,
+  itemOfBreach,
+  itemOfUnwatched,
+  itemsOf,
+  itemsOfReport,
+  shortened,
+} from "./items.ts";
 import {
   adviceFor,
   andMore,
   breachesInWords,
   counted,
+  firstStepFor,
   inWords,
   maximumDetail,
   peopleOf,
@@ -17,6 +26,8 @@ import {
   shown,
   subjectOf,
   threadsOf,
+  unwatchedOf,
+  unwatchedUrl,
 } from "./phrases.ts";
 import type { Summary } from "./summary.ts";
 
@@ -28,19 +39,20 @@ export const wordsFor = <K extends Kind>(content: Content & { kind: K }, context
   table[content.kind](content as unknown as ContentOf<K>, context);
 
 const table: Table = {
-  person: ({ scanId, email, breaches }, { dashboardUrl }) => {
+  person: ({ scanId, email, breaches, unwatched }, { dashboardUrl }) => {
     const [worst] = breaches;
     const severity = worst?.severity;
     const howMany = breachesInWords(breaches.length);
     const predicate = `was found in ${howMany} that ${breaches.length === 1 ? "was" : "were"} not known before.`;
     const threads = threadsOf(breaches, scanId);
+    const besides = itemOfUnwatched(unwatched, dashboardUrl);
     if (email === undefined) {
       return {
         severity,
         threads,
         headline: `${inWords(severity)}An address that is no longer monitored appeared in ${howMany}`,
         lead: `An address that is no longer monitored ${predicate} Its findings were deleted when it was removed.`,
-        items: breaches.map((breach) => itemOfBreach(breach)),
+        items: [...breaches.map((breach) => itemOfBreach(breach)), ...besides],
       };
     }
     const url = `${dashboardUrl}/findings?emailId=${email.id}`;
@@ -51,7 +63,10 @@ const table: Table = {
       headline: `${inWords(severity)}${shortened(email.address)} appeared in ${howMany}`,
       lead: `This monitored e-mail address ${predicate}`,
       facts: factsOf(email),
-      items: breaches.map((breach) => itemOfBreach(breach, `${url}&finding=${breach.findingId}`)),
+      items: [
+        ...breaches.map((breach) => itemOfBreach(breach, `${url}&finding=${breach.findingId}`)),
+        ...besides,
+      ],
       advice: adviceFor(worst),
       link: { label: "See the findings of this address", url },
     };
@@ -152,6 +167,40 @@ const table: Table = {
       headline,
       ...contentOf(summary, lead, dashboardUrl),
       link: linkTo(dashboardUrl, scanId === undefined ? "" : `?scanId=${scanId}`),
+    };
+  },
+
+  unwatched: (report, { dashboardUrl }) => {
+    const { severity, count, others, breaches, sensitive, scanId } = report;
+    const [worst] = breaches;
+    const more = breaches.length + sensitive - 1;
+    const who = unwatchedOf(count, report);
+    // What is worst may be among the sensitive ones.
+    const isNamed = worst !== undefined && (sensitive === 0 || worst.severity === severity);
+    const what = `${isNamed ? shortTitle(worst.title) : "a sensitive breach"}${andMore(Math.max(0, more))}`;
+    const only = isNamed && more === 0 ? worst : undefined;
+    const alone = count === 1 && !report.isAtMost;
+    const lesser =
+      others === 0
+        ? ""
+        : ` ${shown(others)} more ${others === 1 ? "is" : "are"} in breaches of lower severity.`;
+    const hidden =
+      sensitive === 0 ? "" : " This channel does not name sensitive breaches. The dashboard does.";
+    return {
+      severity,
+      threads: sensitive === 0 ? threadsOf(breaches, scanId) : [],
+      subject: `${inWords(severity)}${only === undefined ? `${what}, ${who}` : subjectOf(only, 0, who)}`,
+      headline: `${inWords(severity)}${what}, ${who}`,
+      lead:
+        `${alone ? "An address" : "Addresses"} of your domains ${alone ? "is" : "are"} in ` +
+        `${more <= 0 ? "a breach that was" : "breaches that were"} not known before. Nobody watches ${alone ? "it" : "them"}, so there are no findings, and no owner is ` +
+        `told.${lesser}${hidden}`,
+      items: itemsOfReport(report),
+      advice: [...firstStepFor(worst), `Watch ${alone ? "the" : "each"} address, or ignore it.`].join("\n"),
+      link: {
+        label: alone ? "See the address" : "See the addresses",
+        url: unwatchedUrl(dashboardUrl, only?.id),
+      },
     };
   },
 

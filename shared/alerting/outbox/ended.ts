@@ -5,8 +5,11 @@ import * as queue from "../../aws/queue/queue.ts";
 import { exists, type Write } from "../../aws/table/condition.ts";
 import type { Key } from "../../aws/table/keys.ts";
 import { findings } from "../../findings/record.ts";
+import { levelOf } from "../../hibp/severity.ts";
+import * as ofScan from "../../monitoring/unwatched/of-scan.ts";
 import { type Ended, keyOfScan } from "../../outbox/outbox.ts";
-import { type Channel, list } from "../channels/channel.ts";
+import { type Channel, list, optionsOf, wants } from "../channels/channel.ts";
+import type { Grouping } from "../channels/channel-schema.ts";
 import { type AlertEvent, raise, raiseFor, type Wanted } from "../deliveries/delivery.ts";
 import { kindOf } from "../kinds/kinds.ts";
 import { findingsOfScans, type ScanFinding } from "../messages/scan-findings.ts";
@@ -27,7 +30,14 @@ export const reportEnd = async (
 ): Promise<boolean> => {
   const { scanId, isFirst, isCompleted, scannedCount } = ended;
   const all = await list(org);
-  const groupingOf = (channel: Channel) => collecting?.groupings[channel.id] ?? "address";
+  const unwatched = await ofScan.read(org, [scanId]);
+  /** They were not told of findings, and are told of addresses that nobody watches. */
+  const alarmed = (channel: Channel): Grouping => {
+    const { minSeverity, grouping } = optionsOf(channel);
+    const isReceiver = kindOf(channel).isForPeople && wants(channel, "breach");
+    return isReceiver && ofScan.countAlarming(unwatched, levelOf(minSeverity)) > 0 ? grouping : "address";
+  };
+  const groupingOf = (channel: Channel) => collecting?.groupings[channel.id] ?? alarmed(channel);
   const gathering = all.filter((channel) => groupingOf(channel) !== "address");
   const least = isFirst ? leastForOwners(all) : undefined;
   const isAsked = ended.newBreachCount > 0 && (gathering.length > 0 || least !== undefined);

@@ -5,6 +5,7 @@
 import type { Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { levelOf } from "../../hibp/severity.ts";
 
 /**
  * Addresses by the level of their worst new breach: `news` with one that HIBP has named since an earlier answer,
@@ -39,8 +40,18 @@ export const added = (
   return Object.keys(add).length === 0 ? [] : [{ update: keys.unwatchedOfScan(org, scanId), add }];
 };
 
-/** What the scans found together. An address that several of them found counts for each. */
-export const read = async (org: number, scanIds: Iterable<number>): Promise<OfScan> => {
+/** What scans found together. An address that several of them found counts for each; `scanCount` found any. */
+export type Found = OfScan & { scanCount: number };
+
+/** How many addresses there are from a level on. */
+export const countFrom = (counts: ReadonlyMap<number, number>, least: number): number =>
+  [...counts].reduce((sum, [level, count]) => sum + (level >= least ? count : 0), 0);
+
+/** How many are told of from a level on, where scans found nothing else: those of high severity and above. */
+export const countAlarming = ({ news }: Pick<OfScan, "news">, least: number): number =>
+  countFrom(news, Math.max(least, levelOf("high")));
+
+export const read = async (org: number, scanIds: Iterable<number>): Promise<Found> => {
   const sums: OfScan = { news: new Map(), first: new Map(), byBreach: new Map() };
   const rows = await table.getMany<Key & Record<string, number>>(
     [...scanIds].map((id) => keys.unwatchedOfScan(org, id)),
@@ -53,5 +64,5 @@ export const read = async (org: number, scanIds: Iterable<number>): Promise<OfSc
       counts.set(Number(id), (counts.get(Number(id)) ?? 0) + Number(count));
     }
   }
-  return sums;
+  return { ...sums, scanCount: rows.filter((row) => row !== undefined).length };
 };

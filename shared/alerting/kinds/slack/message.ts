@@ -109,9 +109,12 @@ const itemSections = (items: Notice["items"]): Block[] => {
   });
 };
 
-const itemText = ({ title, details, url }: Notice["items"][number], maximum: number): string => {
+const itemText = (
+  { title, details, url, urlLabel = "Open the finding" }: Notice["items"][number],
+  maximum: number,
+): string => {
   const name = `*${escaped(title, maximumTitle)}*`;
-  const link = url === undefined ? [] : [linked({ label: "Open the finding", url })];
+  const link = url === undefined ? [] : [linked({ label: urlLabel, url })];
   const room = [name, ...link].reduce((left, line) => left - line.length - 1, maximum);
   return [name, escaped(details.join("\n"), room), ...link].filter((line) => line !== "").join("\n");
 };
