@@ -144,7 +144,10 @@ export const refusals = {
     error: "No scan of the organization of the last 365 days has this id",
   },
   findingNotFound: { status: 404, error: "No breach finding of the organization has this id" },
-  breachNotFound: { status: 404, error: "The organization has no finding and no unwatched address of a breach with this id" },
+  breachNotFound: {
+    status: 404,
+    error: "The organization has no finding and no unwatched address of a breach with this id",
+  },
   acknowledgementNotFound: {
     status: 404,
     error: "No request of the organization to acknowledge many findings has this id",

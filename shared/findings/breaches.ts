@@ -53,9 +53,9 @@ const orderOf = async (order: FoundBreachOrder, catalogVersion: string | undefin
 };
 
 /**
- * Takes two trips to the table, whatever the number of findings. With `q`, in the order of severity, or with
- * breaches without findings, an instance that has not cached the catalog's names takes one more. Reads are eventually consistent: what was
- * found or acknowledged a moment ago can be missing.
+ * Takes two trips to the table, whatever the number of findings. With `q`, in the order of severity, or where breaches
+ * have no findings, the catalog's names are needed. An instance that has not cached them takes one trip more.
+ * Reads are eventually consistent: what was found or acknowledged a moment ago can be missing.
  */
 export const list = async (
   org: number,

@@ -193,8 +193,8 @@ const table: Table = {
       headline: `${inWords(severity)}${what}, ${who}`,
       lead:
         `${alone ? "An address" : "Addresses"} of your domains ${alone ? "is" : "are"} in ` +
-        `${more <= 0 ? "a breach that was" : "breaches that were"} not known before. Nobody watches ${alone ? "it" : "them"}, so there are no findings, and no owner is ` +
-        `told.${lesser}${hidden}`,
+        `${more <= 0 ? "a breach that was" : "breaches that were"} not known before. Nobody watches ` +
+        `${alone ? "it" : "them"}, so there are no findings, and no owner is told.${lesser}${hidden}`,
       items: itemsOfReport(report),
       advice: [...firstStepFor(worst), `Watch ${alone ? "the" : "each"} address, or ignore it.`].join("\n"),
       link: {
