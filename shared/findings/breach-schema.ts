@@ -40,14 +40,12 @@ export type FoundBreachOrder = z.infer<typeof order>;
 
 export const foundBreachQuery = {
   ...pageQuery,
-  state: z
-    .optional(z.enum(["open", "handled"], "state must be open or handled"))
-    .check(
-      z.meta({
-        description:
-          "`open`: only breaches with open findings or `unwatched` addresses; `handled`: only those without",
-      }),
-    ),
+  state: z.optional(z.enum(["open", "handled"], "state must be open or handled")).check(
+    z.meta({
+      description:
+        "`open`: only breaches with open findings or `unwatched` addresses; `handled`: only those without",
+    }),
+  ),
   severity: z
     .optional(listParameter("severity", severities))
     .check(z.meta({ description: "Only with one of these severities", examples: [["critical", "high"]] })),
