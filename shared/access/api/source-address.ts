@@ -37,7 +37,7 @@ const onlyValue = (event: Headers, name: string): string | undefined => {
 
 /** Neither brackets nor zones (`fe80::1%eth0`) are part of the header's form. */
 const readViewer = (text = ""): string | undefined => {
-  const [, address = ""] = /^([\d.]+|[\da-f:.]+):\d{1,5}$/i.exec(text) ?? [];
+  const [, address = ""] = /^([\da-f:.]+):\d{1,5}$/i.exec(text) ?? [];
   if (!isIP(address)) return undefined;
   return networkOf(address);
 };

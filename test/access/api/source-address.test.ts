@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { toContext } from "../../../shared/access/api/principal.ts";
-import { viewerAddress } from "../../../shared/access/api/source-address.ts";
+import { sourceAddress, viewerAddress } from "../../../shared/access/api/source-address.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 
 const secret = "0123456789abcdef".repeat(4);
@@ -24,6 +24,28 @@ const viewerOf = (
   values: string | string[],
   headers: Record<string, string[]> = { "X-Proxy-Secret": [secret] },
 ) => viewerAddress({ multiValueHeaders: { ...headers, "CloudFront-Viewer-Address": [values].flat() } });
+
+describe("the address of a connection", () => {
+  const from = (sourceIp: string, headers: Record<string, string[]> = {}) =>
+    sourceAddress({
+      multiValueHeaders: headers,
+      requestContext: { identity: { sourceIp } },
+    } as unknown as APIGatewayRequestAuthorizerEvent);
+
+  test.each([
+    ["198.51.100.10", "198.51.100.10"],
+    ["2001:db8:85a3:8d3:1319:8a2e:370:7348", "2001:db8:85a3:8d3::/64"],
+    // API Gateway's console sends this.
+    ["test-invoke-source-ip", "test-invoke-source-ip"],
+  ])("%s counts as %s", (address, expected) => {
+    expect(from(address)).toBe(expected);
+  });
+
+  test("gives way to a viewer's that a trusted proxy tells", () => {
+    const headers = { "X-Proxy-Secret": [secret], "CloudFront-Viewer-Address": ["203.0.113.9:443"] };
+    expect(from("198.51.100.10", headers)).toBe("203.0.113.9");
+  });
+});
 
 describe("with the right secret", () => {
   test.each([

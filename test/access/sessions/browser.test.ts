@@ -13,6 +13,7 @@ test.each([
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Safari/604.1",
   ],
   ["Chrome on Android", `Mozilla/5.0 (Linux; Android 15) ${engine} Chrome/140.0.0.0 Mobile Safari/537.36`],
+  ["Firefox", "Mozilla/5.0 (Unknown; rv:140.0) Gecko/20100101 Firefox/140.0"],
   [undefined, "curl/8.5.0"],
   [undefined, undefined],
 ])("%s is what the header names", (browser, header) => {
