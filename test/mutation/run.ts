@@ -1,7 +1,7 @@
 /**
- * The entry point of `npm run mutation`: changes lines of an area one by one (StrykerJS), and says which changes no test
- * of the area notices. Takes minutes. Installs StrykerJS beside the packages of the project for this, until the next
- * `npm ci`.
+ * The entry point of `npm run mutation`: changes lines of an area one by one (StrykerJS), and says which
+ * changes no test of the area notices. Takes minutes. Installs StrykerJS beside the packages of the project
+ * for this, until the next `npm ci`.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
