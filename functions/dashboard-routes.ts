@@ -1,6 +1,7 @@
 import type { Route } from "../shared/contract/endpoint.ts";
 import { addDomain } from "./add-domain/endpoint.ts";
 import { addPasskey } from "./add-passkey/endpoint.ts";
+import { assignBreach } from "./assign-breach/endpoint.ts";
 import { assignEmail } from "./assign-email/endpoint.ts";
 import { beginPasskey } from "./begin-passkey/endpoint.ts";
 import { beginPasskeySignIn } from "./begin-passkey-sign-in/endpoint.ts";
@@ -9,6 +10,7 @@ import { changeMember } from "./change-member/endpoint.ts";
 import { changeOrganization } from "./change-organization/endpoint.ts";
 import { changeTeam } from "./change-team/endpoint.ts";
 import { checkDomain } from "./check-domain/endpoint.ts";
+import { commentOnBreach } from "./comment-on-breach/endpoint.ts";
 import { confirmRecipient } from "./confirm-recipient/endpoint.ts";
 import { createApiKey } from "./create-api-key/endpoint.ts";
 import { createSignInLink } from "./create-sign-in-link/endpoint.ts";
@@ -28,6 +30,7 @@ import { getSignIn } from "./get-sign-in/endpoint.ts";
 import { ignoreUnwatched } from "./ignore-unwatched/endpoint.ts";
 import { inviteMember } from "./invite-member/endpoint.ts";
 import { listApiKeys } from "./list-api-keys/endpoint.ts";
+import { listComments } from "./list-comments/endpoint.ts";
 import { listDeliveries } from "./list-deliveries/endpoint.ts";
 import { listDomains } from "./list-domains/endpoint.ts";
 import { listFindings } from "./list-findings/endpoint.ts";
@@ -120,6 +123,9 @@ export const dashboardRoutes = [
   { method: "GET", path: "/findings/{id}", name: "get-finding", endpoint: getFinding },
   { method: "GET", path: "/breaches", name: "list-found-breaches", endpoint: listFoundBreaches },
   { method: "GET", path: "/breaches/{id}", name: "get-found-breach", endpoint: getFoundBreach },
+  { method: "PUT", path: "/breaches/{id}/assignee", name: "assign-breach", endpoint: assignBreach },
+  { method: "GET", path: "/breaches/{id}/comments", name: "list-comments", endpoint: listComments },
+  { method: "POST", path: "/breaches/{id}/comments", name: "comment-on-breach", endpoint: commentOnBreach },
   { method: "GET", path: "/emails", name: "find-emails", endpoint: findEmails },
   { method: "POST", path: "/emails/changes", name: "change-emails", endpoint: changeEmails },
   { method: "GET", path: "/emails/{id}", name: "get-email", endpoint: getEmail },

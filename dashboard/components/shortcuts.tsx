@@ -15,6 +15,7 @@ const shortcuts = [
   ["Enter", "Open the row"],
   ["x", "Select the row; with Shift and a click, all rows up to it"],
   ["e", "Acknowledge what is selected, or the row"],
+  ["a", "Assign the breach to me"],
   ["z", "Undo what was just acknowledged"],
   ["/", "Search the page, or else for an address or its owner"],
   ["?", "Show this list"],

@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
-import type { Finding } from "../api/routes.ts";
+import type { Finding, Reply } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
-import { useDialog } from "../components/dialog.tsx";
+import { type Show, useDialog } from "../components/dialog.tsx";
 import { Fact } from "../components/facts.tsx";
 import { FailureNotice, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
@@ -9,8 +9,10 @@ import { SeverityMark } from "../components/severity.tsx";
 import { useAction } from "../components/use-action.ts";
 import { place } from "../router.ts";
 import { breachDayName } from "../text/dates.ts";
-import { number } from "../text/words.ts";
+import { count, number } from "../text/words.ts";
 import { isolated } from "../translation.ts";
+import { AssigneeValue } from "./breaches/assignee.tsx";
+import { CommentsDialog } from "./breaches/comments.tsx";
 import { ask } from "./findings/acknowledge.tsx";
 import { Advice, Description } from "./findings/details.tsx";
 import { filtersOf, openOnes } from "./findings/filters.ts";
@@ -55,6 +57,9 @@ export function BreachPage({ id }: { id: string }) {
       }
     >
       <FailureNotice failure={action.failure} />
+      {breach !== undefined && value?.triage !== undefined && (
+        <Triage breachId={id} {...value.triage} show={show} onAdded={people.reload} />
+      )}
       {breach !== undefined && <About breach={breach} />}
       {value !== undefined && breach === undefined ? (
         <NoMatch title="Nobody here is in this breach." path="/breaches" all="Show all breaches" />
@@ -63,6 +68,30 @@ export function BreachPage({ id }: { id: string }) {
       )}
       {dialog}
     </Page>
+  );
+}
+
+type TriageProps = NonNullable<Reply<"GET /dashboard/findings">["triage"]> & {
+  breachId: string;
+  show: Show;
+  onAdded: () => void;
+};
+
+/** Who has the breach in hand, and what was said of it. */
+function Triage({ breachId, assignee, comments, show, onAdded }: TriageProps) {
+  const open = (): void =>
+    show(({ onClose }) => <CommentsDialog breachId={breachId} onClose={onClose} onAdded={onAdded} />);
+  return (
+    <dl class="facts line">
+      <Fact name="Assignee">
+        <AssigneeValue of={{ breachId, assignee }} show={show} />
+      </Fact>
+      <Fact name="Comments">
+        <Button kind="quiet" onClick={open}>
+          {comments === 0 ? "Comment" : count(comments, "comment")}
+        </Button>
+      </Fact>
+    </dl>
   );
 }
 

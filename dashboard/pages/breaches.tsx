@@ -1,7 +1,9 @@
 import { call } from "../api/client.ts";
 import type { FoundBreach } from "../api/routes.ts";
+import { memberChoices } from "../components/choices.ts";
 import { Filter, FilterBar, OrderFilter } from "../components/filter.tsx";
 import { Listing, usePage } from "../components/listing.tsx";
+import { Name } from "../components/name.tsx";
 import { Empty, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { foundIn, Search } from "../components/search.tsx";
@@ -11,6 +13,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { count, number } from "../text/words.ts";
+import { nobody } from "./breaches/assignee.tsx";
 import { BreachName, exposedBy } from "./findings/columns.tsx";
 
 const states = [
@@ -18,13 +21,18 @@ const states = [
   { value: "handled", label: "Handled" },
 ];
 
+const assigneeChoices = async () => [{ value: "me", label: "Me" }, nobody, ...(await memberChoices())];
+
+/** What to call the chosen assignee before the members are loaded. */
+const assigneeLabels: Record<string, string> = { me: "Me", none: nobody.label };
+
 const orders = [{ value: "open", label: "Most open" }];
 
 export function BreachesPage() {
-  const { state, severity, q, order } = place.value.query;
-  const filters = { state, severity, q, order };
+  const { state, severity, q, assignee, order } = place.value.query;
+  const filters = { state, severity, q, assignee, order };
   const data = usePage(filters, (query, signal) => call("GET /dashboard/breaches", { query }, { signal }));
-  const hasFilters = [state, severity, q].some((value) => value !== undefined);
+  const hasFilters = [state, severity, q, assignee].some((value) => value !== undefined);
   return (
     <Page
       title="Breaches"
@@ -39,6 +47,12 @@ export function BreachesPage() {
         <Search hint="Name or domain" results={foundIn(data, "/breaches", data.value?.breaches ?? [])} />
         <Filter label="State" name="state" choices={states} />
         <Filter label="Severity" name="severity" choices={severityChoices} />
+        <Filter
+          label="Assignee"
+          name="assignee"
+          choices={assigneeChoices}
+          chosenLabel={assigneeLabels[assignee ?? ""]}
+        />
         <OrderFilter orders={orders} />
       </FilterBar>
       <Listing
@@ -71,5 +85,15 @@ const columns: Column<FoundBreach>[] = [
   { name: "Open", kind: "number", width: "word", cell: ({ open }) => number(open) },
   { name: "Acknowledged", kind: "number", width: "time", cell: ({ acknowledged }) => number(acknowledged) },
   { name: "Not watched", kind: "number", width: "time", cell: ({ unwatched }) => number(unwatched) },
+  {
+    name: "Assignee",
+    width: "name",
+    cell: ({ assignee, comments }) => (
+      <>
+        {Name({ text: assignee?.label ?? null })}
+        {comments > 0 && <small> {count(comments, "comment")}</small>}
+      </>
+    ),
+  },
   { name: "Newest finding", width: "time", cell: ({ lastDetectedAt }) => <When time={lastDetectedAt} /> },
 ];

@@ -11,6 +11,7 @@ import { addressOf } from "../place.ts";
 import { dayName, exactTime } from "../text/dates.ts";
 import { isPlotted } from "../text/months.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
+import { isolated } from "../translation.ts";
 import { BreachName } from "./findings/columns.tsx";
 import { MonthPlot } from "./overview/month-plot.tsx";
 import { NextStep } from "./overview/next-step.tsx";
@@ -115,7 +116,7 @@ function NewBreaches({ open, people, breaches }: Overview["news"]) {
     <>
       <h2>{count(open, "new finding")} to handle</h2>
       <ul class="ranking">
-        {breaches.map(({ severity, findings, open, told, ...breach }) => (
+        {breaches.map(({ severity, findings, open, told, assignee, ...breach }) => (
           <li key={breach.breachId}>
             <SeverityMark severity={severity} />
             <BreachName breach={breach} href={addressOf(`/breaches/${breach.breachId}`)} />
@@ -123,6 +124,7 @@ function NewBreaches({ open, people, breaches }: Overview["news"]) {
               {count(findings, "person", "people")}
               {open < findings && `, ${number(open)} open`}
               {told > 0 && `, ${number(told)} told`}
+              {assignee !== null && `, ${isolated(assignee.label)}`}
             </span>
           </li>
         ))}

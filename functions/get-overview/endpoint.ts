@@ -3,6 +3,7 @@ import { alertOptions, detailedAlertConfig } from "../../shared/alerting/channel
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
+import { triage } from "../../shared/findings/breach-schema.ts";
 import { detailedBreach } from "../../shared/findings/finding-schema.ts";
 import { severity } from "../../shared/hibp/severity-schema.ts";
 import { scan } from "../../shared/scanning/scan-schema.ts";
@@ -48,6 +49,7 @@ const overview = z.object({
             findings: count,
             open: count,
             told: count.check(z.meta({ description: "With a message to their owner" })),
+            assignee: triage.assignee,
           }),
         )
         .check(

@@ -5,6 +5,8 @@ import * as channels from "../../shared/alerting/channels/channel.ts";
 import { unknownDate } from "../../shared/contract/unknown-date.ts";
 import * as counts from "../../shared/counts/counts.ts";
 import * as news from "../../shared/counts/news.ts";
+import * as breachDates from "../../shared/findings/breach-dates.ts";
+import * as breachTriage from "../../shared/findings/breach-triage.ts";
 import { levelIn } from "../../shared/findings/breaches.ts";
 import * as breachDetails from "../../shared/hibp/breach-details.ts";
 import { noticesFor } from "../../shared/hibp/plan-notices.ts";
@@ -80,10 +82,17 @@ const findingsOf = async (
     breachesShown,
   );
   const open = [...newsOfWeek.byBreach].filter(([, ofBreach]) => ofBreach.open > 0);
-  const details = await breachDetails.details(
-    [...top, ...open].map(([breachId]) => breachId),
-    catalogVersion,
-  );
+  const [details, rows] = await Promise.all([
+    breachDetails.details(
+      [...top, ...open].map(([breachId]) => breachId),
+      catalogVersion,
+    ),
+    breachDates.rowsOf(
+      org,
+      open.map(([breachId]) => breachId),
+      { consistent: false },
+    ),
+  ]);
   const named = (breachId: number) => {
     const { title = `Breach ${breachId}`, breachDate = unknownDate } = details.get(breachId) ?? {};
     return { breachId, title, breachDate };
@@ -98,6 +107,11 @@ const findingsOf = async (
         other.breachId - one.breachId,
     )
     .slice(0, newBreachesShown);
+  const rowOf = (breachId: number) => rows.get(breachId) ?? {};
+  const labels = await breachTriage.labelsFor(
+    org,
+    newest.map(({ breachId }) => rowOf(breachId)),
+  );
   return {
     counted,
     shown: {
@@ -113,7 +127,11 @@ const findingsOf = async (
       findings,
       open: openCount,
       people,
-      breaches: newest.map(({ level, ...ofBreach }) => ({ ...ofBreach, severity: severityAt(level) })),
+      breaches: newest.map(({ level, ...ofBreach }) => ({
+        ...ofBreach,
+        severity: severityAt(level),
+        assignee: breachTriage.triageOf(rowOf(ofBreach.breachId), labels).assignee,
+      })),
     },
   };
 };

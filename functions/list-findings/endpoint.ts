@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, pageQuery, total } from "../../shared/contract/page.ts";
-import { foundBreach } from "../../shared/findings/breach-schema.ts";
+import { foundBreach, triage } from "../../shared/findings/breach-schema.ts";
 import { detailedFinding, findingFilters, unacknowledged } from "../../shared/findings/finding-schema.ts";
 import { scan } from "../../shared/scanning/scan-schema.ts";
 
@@ -29,6 +29,9 @@ export const listFindings = defineEndpoint({
     breach: z
       .optional(foundBreach)
       .check(z.meta({ description: "The breach of `breachId`, where no finding of it is listed" })),
+    triage: z
+      .optional(z.object(triage))
+      .check(z.meta({ description: "Who has the breach of `breachId` in hand" })),
     scan: z
       .optional(scan)
       .check(z.meta({ description: "The scan of `scanId`, if it is one of the last 365 days" })),

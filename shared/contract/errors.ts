@@ -211,6 +211,11 @@ export const refusals = {
     code: "delivery_in_progress",
   },
   channelDisabled: { status: 409, error: "The alert config is disabled", code: "channel_disabled" },
+  assigneeChanged: {
+    status: 409,
+    error: "Somebody else was assigned to this breach meanwhile",
+    code: "assignee_changed",
+  },
   acknowledgementInProgress: {
     status: 409,
     error: "Findings are being acknowledged or reopened: wait until that has ended, then ask again",

@@ -61,8 +61,11 @@ const link = new RegExp(
   "iu",
 );
 
-/** Others read a name, also in mails to strangers. */
-const isSeen = z.refine<string>((name) => name.search(unseen) < 0, "must not contain invisible characters");
+/** Others read it: names, also in mails to strangers, and comments. */
+export const isSeen = z.refine<string>(
+  (words) => words.search(unseen) < 0,
+  "must not contain invisible characters",
+);
 const hasNoLink = z.refine<string>((name) => !link.test(name), "must not contain a link");
 
 /** The name of an organization, a person, a team, a channel or an API key. */

@@ -1,7 +1,8 @@
 /**
  * When findings of each breach were first and last detected, in a row for each breach of an organization.
  * Scans extend these dates before they write findings, so they cover every finding even if the scan's worker
- * dies. Removing an e-mail does not change them.
+ * dies. Removing an e-mail does not change them. The row also says who has the breach in hand
+ * (breach-triage.ts). So a list of breaches reads no other rows for that.
  */
 import { condition } from "../aws/table/condition.ts";
 import { type Key, keys } from "../aws/table/keys.ts";
@@ -10,19 +11,47 @@ import * as table from "../aws/table/table.ts";
 /** Milliseconds since 1970. */
 export type Dates = { first: number; last: number };
 
-type DatesRow = Key & Dates;
+/**
+ * Without dates: nobody here was ever found in the breach, and yet it has an assignee or comments. `assignee`: the
+ * id of a user, who may be removed meanwhile.
+ */
+export type BreachRow = Partial<Dates> & { assignee?: number; comments?: number };
+
+type ReadOptions = { consistent?: boolean };
 
 /** By breach id. About a read unit for 60 breaches, or for 120 where it need not be `consistent`. */
-export const read = async (
-  org: number,
-  options: { consistent?: boolean } = {},
-): Promise<Map<number, Dates>> => {
-  const rows = await table.query<DatesRow>({ pk: keys.breachDates(org, 0).pk, ...options });
-  return new Map(rows.map(({ sk, first, last }) => [Number(sk), { first, last }]));
+export const readRows = async (org: number, options: ReadOptions = {}): Promise<Map<number, BreachRow>> => {
+  const rows = await table.query<Key & BreachRow>({ pk: keys.breachDates(org, 0).pk, ...options });
+  return new Map(rows.map(({ pk: _, sk, ...row }) => [Number(sk), row]));
 };
 
-export const get = (org: number, breachId: number): Promise<Dates | undefined> =>
-  table.get<DatesRow>(keys.breachDates(org, breachId));
+/** The rows of these breaches, an empty one where there is none. */
+export const rowsOf = async (
+  org: number,
+  breachIds: readonly number[],
+  options: ReadOptions = {},
+): Promise<Map<number, BreachRow>> => {
+  const rows = await table.getMany<BreachRow>(
+    breachIds.map((id) => keys.breachDates(org, id)),
+    options,
+  );
+  return new Map(breachIds.map((id, index) => [id, rows[index] ?? {}]));
+};
+
+export const getRow = async (org: number, breachId: number): Promise<BreachRow> =>
+  (await table.get<BreachRow>(keys.breachDates(org, breachId))) ?? {};
+
+export const datesIn = ({ first, last }: BreachRow = {}): Dates | undefined =>
+  first === undefined || last === undefined ? undefined : { first, last };
+
+/** The dates by breach id. */
+export const read = async (org: number, options: ReadOptions = {}): Promise<Map<number, Dates>> =>
+  new Map(
+    [...(await readRows(org, options))].flatMap(([id, row]): [number, Dates][] => {
+      const dates = datesIn(row);
+      return dates === undefined ? [] : [[id, dates]];
+    }),
+  );
 
 type Detected = { breachId: number; firstDetectedAt: string };
 

@@ -1,14 +1,42 @@
 import * as z from "zod/mini";
-import { count, listParameter, pageQuery } from "../contract/page.ts";
+import { activityEntry } from "../access/activity/activity-schema.ts";
+import { count, idField, idParameter, listParameter, pageQuery } from "../contract/page.ts";
 import { fold } from "../contract/search-text.ts";
-import { text, timestamp } from "../contract/text.ts";
+import { isSeen, text, textSuchAs, timestamp } from "../contract/text.ts";
 import { severities } from "../hibp/severity-schema.ts";
 import { detailedBreach } from "./finding-schema.ts";
+
+const assignee = z.object({ id: idField, label: textSuchAs("Grace Hopper") });
+export type Assignee = z.infer<typeof assignee>;
+
+/** Who has a breach in hand, and how much was said of it. */
+export const triage = {
+  assignee: z.nullable(assignee).check(z.meta({ description: "The member who has the breach in hand" })),
+  comments: count.check(z.meta({ description: "How many comments it has" })),
+};
+export type Triage = z.infer<z.ZodMiniObject<typeof triage>>;
+
+export const commentText = text(1000, { multiline: true }).check(
+  z.trim(),
+  z.minLength(1, "must not be empty"),
+  isSeen,
+);
+
+export const comment = z
+  .object({
+    id: idField.check(z.meta({ description: "Its number among the comments on the breach" })),
+    createdAt: timestamp,
+    text: textSuchAs("The provider has reset all passwords"),
+    author: activityEntry.shape.actor,
+  })
+  .check(z.meta({ id: "Comment" }));
+export type Comment = z.infer<typeof comment>;
 
 /** A breach with what the organization has found of it, or which addresses that nobody watches are in it. */
 export const foundBreach = z
   .object({
     ...detailedBreach.shape,
+    ...triage,
     open: count.check(z.meta({ description: "Findings of it that are not acknowledged" })),
     acknowledged: count,
     unwatched: count.check(
@@ -61,6 +89,19 @@ export const foundBreachQuery = {
       z.meta({
         description: "A part of the title, the name or the domain, without case and accents",
         examples: ["pay"],
+      }),
+    ),
+  assignee: z
+    .optional(
+      z.union(
+        [z.enum(["me", "none"]), idParameter("assignee")],
+        "assignee must be me, none or the id of a member",
+      ),
+    )
+    .check(
+      z.meta({
+        description: "Only those that this member has in hand, the caller (`me`), or nobody (`none`)",
+        examples: ["me"],
       }),
     ),
   order: z._default(order, "severity").check(

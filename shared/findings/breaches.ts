@@ -8,7 +8,8 @@ import { levelOf } from "../hibp/severity.ts";
 import type { Severity } from "../hibp/severity-schema.ts";
 import { countByBreach } from "../monitoring/unwatched/store.ts";
 import * as breachDates from "./breach-dates.ts";
-import type { FoundBreach, FoundBreachOrder } from "./breach-schema.ts";
+import type { FoundBreach, FoundBreachOrder, Triage } from "./breach-schema.ts";
+import * as breachTriage from "./breach-triage.ts";
 import { detailed } from "./detailed.ts";
 
 type BreachQuery = {
@@ -19,6 +20,8 @@ type BreachQuery = {
   severity?: readonly Severity[] | undefined;
   /** A part of title, name or domain. */
   q?: string | undefined;
+  /** The id of the member who has it in hand, or nobody. */
+  assignee?: number | "none" | undefined;
   order: FoundBreachOrder;
 };
 
@@ -28,6 +31,7 @@ type CountedBreach = counts.StateCount & {
   unwatched: number;
   level: number;
   dates: breachDates.Dates | undefined;
+  row: breachDates.BreachRow;
 };
 
 type Order = (one: CountedBreach, other: CountedBreach) => number;
@@ -54,46 +58,71 @@ const orderOf = async (order: FoundBreachOrder, catalogVersion: string | undefin
 
 /**
  * Takes two trips to the table, whatever the number of findings. With `q`, in the order of severity, or where breaches
- * have no findings, the catalog's names are needed. An instance that has not cached them takes one trip more.
- * Reads are eventually consistent: what was found or acknowledged a moment ago can be missing.
+ * have no findings, the catalog's names are needed. An instance that has not cached them takes one trip more. So does
+ * `assignee`, since assignees may be removed. Reads are eventually consistent: what was found or acknowledged a moment
+ * ago can be missing.
  */
 export const list = async (
   org: number,
-  { limit, offset, state, severity, q, order }: BreachQuery,
+  { limit, offset, state, severity, q, assignee, order }: BreachQuery,
 ): Promise<{ breaches: FoundBreach[]; total: number }> => {
-  const [counted, dates, unwatched, catalogVersion] = await Promise.all([
+  const [counted, rows, unwatched, catalogVersion] = await Promise.all([
     counts.read(org, { consistent: false }),
-    breachDates.read(org, { consistent: false }),
+    breachDates.readRows(org, { consistent: false }),
     countByBreach(org, { consistent: false }),
     breachDetails.version(),
   ]);
   const wanted = severity?.map(levelOf);
   const all = [...new Set([...counted.byBreach.keys(), ...unwatched.keys()])].flatMap(
     (breachId) =>
-      countedBreach(counted, breachId, { dates: dates.get(breachId), unwatched: unwatched.get(breachId) }) ??
-      [],
+      countedBreach(counted, breachId, { row: rows.get(breachId), unwatched: unwatched.get(breachId) }) ?? [],
   );
   const listed = (await withLevels(all, catalogVersion))
     .filter((each) => state === undefined || (state === "open") === each.open + each.unwatched > 0)
     .filter(({ level }) => wanted?.includes(level) ?? true);
   const named = q === undefined ? listed : await withPart(listed, q, catalogVersion);
-  const onPage = named.sort(await orderOf(order, catalogVersion)).slice(offset, offset + limit);
-  const details = await breachDetails.details(
-    onPage.map(({ breachId }) => breachId),
-    catalogVersion,
+  const matching = assignee === undefined ? named : await withAssignee(org, named, assignee);
+  const onPage = matching.sort(await orderOf(order, catalogVersion)).slice(offset, offset + limit);
+  const [details, labels] = await Promise.all([
+    breachDetails.details(
+      onPage.map(({ breachId }) => breachId),
+      catalogVersion,
+    ),
+    breachTriage.labelsFor(
+      org,
+      onPage.map(({ row }) => row),
+    ),
+  ]);
+  const breaches = onPage.map((each) =>
+    shown(each, details.get(each.breachId), breachTriage.triageOf(each.row, labels)),
   );
-  return { breaches: onPage.map((each) => shown(each, details.get(each.breachId))), total: named.length };
+  return { breaches, total: matching.length };
+};
+
+const withAssignee = async (
+  org: number,
+  breaches: readonly CountedBreach[],
+  assignee: number | "none",
+): Promise<CountedBreach[]> => {
+  const wanted = assignee === "none" ? null : assignee;
+  const labels = await breachTriage.labelsFor(
+    org,
+    breaches.map(({ row }) => row),
+  );
+  return breaches.filter(({ row }) => (breachTriage.triageOf(row, labels).assignee?.id ?? null) === wanted);
 };
 
 export const find = async (org: number, breachId: number): Promise<FoundBreach | undefined> => {
-  const [counted, dates, unwatched, details] = await Promise.all([
+  const [counted, row, unwatched, details] = await Promise.all([
     counts.read(org),
-    breachDates.get(org, breachId),
+    breachDates.getRow(org, breachId),
     countByBreach(org),
     breachDetails.details([breachId]),
   ]);
-  const breach = countedBreach(counted, breachId, { dates, unwatched: unwatched.get(breachId) });
-  return breach && shown(breach, details.get(breachId));
+  const breach = countedBreach(counted, breachId, { row, unwatched: unwatched.get(breachId) });
+  if (breach === undefined) return undefined;
+  const labels = await breachTriage.labelsFor(org, [row]);
+  return shown(breach, details.get(breachId), breachTriage.triageOf(row, labels));
 };
 
 export const get = async (org: number, breachId: number): Promise<FoundBreach> => {
@@ -109,13 +138,14 @@ export const get = async (org: number, breachId: number): Promise<FoundBreach> =
 const countedBreach = (
   counted: counts.Counts,
   breachId: number,
-  { dates, unwatched = 0 }: { dates: breachDates.Dates | undefined; unwatched: number | undefined },
+  { row = {}, unwatched = 0 }: { row: breachDates.BreachRow | undefined; unwatched: number | undefined },
 ): CountedBreach | undefined => {
   const state = counted.byBreach.get(breachId);
+  const dates = breachDates.datesIn(row);
   if (state !== undefined && dates !== undefined)
-    return { ...state, breachId, unwatched, level: levelIn(counted, breachId), dates };
+    return { ...state, breachId, unwatched, level: levelIn(counted, breachId), dates, row };
   const none = { open: 0, acknowledged: 0, level: levelOf("low"), dates: undefined };
-  return unwatched > 0 ? { ...none, breachId, unwatched } : undefined;
+  return unwatched > 0 ? { ...none, breachId, unwatched, row } : undefined;
 };
 
 /** The breaches, those without findings at the level of the catalog. */
@@ -154,11 +184,13 @@ const withPart = async (
 const shown = (
   { breachId, open, acknowledged, unwatched, dates }: CountedBreach,
   breach: Breach | undefined,
+  triage: Triage,
 ): FoundBreach => {
   if (breach === undefined)
     throw new Error(`Addresses are in breach ${breachId}, which is not in the catalog`);
   return {
     ...detailed(breach),
+    ...triage,
     open,
     acknowledged,
     unwatched,

@@ -81,6 +81,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.counts(org, ""),
     keys.news(org, "", 0),
     keys.breachDates(org, 0),
+    keys.comment(org, 0, 0),
     keys.channelRemoval(org, 0),
     keys.acknowledgement(org, 0),
   ];

@@ -27,6 +27,8 @@ const expectedOf = (found: readonly Row[], unwatched: ReadonlyMap<number, number
     const open = some.filter(({ acknowledged }) => !acknowledged).length;
     return {
       ...some[0].breach,
+      assignee: null,
+      comments: 0,
       open,
       acknowledged: some.length - open,
       unwatched: unwatched.get(some[0].breach.id) ?? 0,

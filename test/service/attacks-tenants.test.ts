@@ -68,6 +68,7 @@ describe("ids of another organization", () => {
       ["dashboard", "PATCH", `/members/${userId}`, { role: "member" }],
       ["dashboard", "DELETE", `/members/${userId}`],
       ["dashboard", "POST", `/members/${userId}/invitation`],
+      ["dashboard", "PUT", "/breaches/1/assignee", { userId }],
       ["dashboard", "GET", `/emails/${of.email}`],
       ["dashboard", "GET", `/findings/${of.finding}`],
       ["dashboard", "POST", "/findings/tell", { ids: [of.finding] }],
@@ -107,7 +108,12 @@ describe("ids of another organization", () => {
     );
     // Tokens of recipients are no ids, and breaches are the same for all organizations. Removing a passkey
     // says the same of all passkeys, and passkeys.test has another user's.
-    const others = ["/recipients/", "dashboard GET /breaches/", "dashboard DELETE /passkeys/"];
+    const others = [
+      "/recipients/",
+      "dashboard GET /breaches/",
+      "dashboard POST /breaches/",
+      "dashboard DELETE /passkeys/",
+    ];
     const all = [
       ...routes.map((route) => ({ part: "v1", ...route })),
       ...dashboardRoutes.map((route) => ({ part: "dashboard", ...route })),

@@ -59,6 +59,9 @@ const fill = async (): Promise<Organization> => {
   await scan(v1);
   const breaches = await v1.list("/breaches");
   for (const { id } of breaches) await v1.post("/breaches/acknowledge", { id, reason: `asked ${address}` });
+  const path = `/breaches/${breaches[0]?.breach.id}`;
+  expect((await dashboard.put(`${path}/assignee`, { userId })).status).toBe(200);
+  expect((await dashboard.post(`${path}/comments`, { text: `asked ${address}` })).status).toBe(201);
   // Workers change no row any more.
   await untilDelivered(org);
   return organization;
@@ -139,6 +142,8 @@ test("org export writes all members of all lists, and no secret, into an owner's
     delivery: deliveries?.rows,
     alert_channel: 3,
     user: 2,
+    comment: 1,
+    breach_assignee: 1,
     // All other addresses of the built-in breaches.
     unwatched_address: 11,
   });
@@ -189,7 +194,7 @@ describe("erase", () => {
     const { traces } = await admin("erase", { email: address, "dry-run": true });
     expect(traces).toEqual(
       expect.arrayContaining(
-        ["EMAIL", "USER", "SESSION", "CHANNEL", "KEY", "ACTIVITY", "ADDRESS"].map((kind) =>
+        ["EMAIL", "USER", "SESSION", "CHANNEL", "KEY", "ACTIVITY", "ADDRESS", "COMMENT"].map((kind) =>
           expect.objectContaining({ organizationId: org, kind, outcome: "found" }),
         ),
       ),

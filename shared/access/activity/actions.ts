@@ -22,6 +22,8 @@ export const categoryOf = {
   "findings.acknowledged": "findings",
   "findings.reopened": "findings",
   "findings.told": "findings",
+  "breach.assigned": "findings",
+  "breach.commented": "findings",
   "alert_config.created": "alerts",
   "alert_config.updated": "alerts",
   "alert_config.deleted": "alerts",

@@ -3,6 +3,7 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { ActivityEntry } from "../activity/activity-schema.ts";
 import type { Actor } from "../activity/actor.ts";
+import type { User } from "./user.ts";
 
 /** By the ids of all that are or were users of the organization: whether the user was removed. */
 export type Membership = ReadonlyMap<number, boolean>;
@@ -13,6 +14,19 @@ export const membership = async (org: number): Promise<Membership> => {
     project: ["id", "removed"],
   });
   return new Map(rows.map(({ id, removed }) => [id, removed]));
+};
+
+/** What to call those of these users who are members, by id. A read unit each. */
+export const memberLabels = async (org: number, ids: Iterable<number>): Promise<Map<number, string>> => {
+  const rows = await table.getMany<Pick<User, "id" | "email" | "name" | "removed">>(
+    [...new Set(ids)].map((id) => keys.user(org, id)),
+  );
+  return new Map(
+    rows
+      .filter((row) => row !== undefined)
+      .filter(({ removed }) => !removed)
+      .map(({ id, name, email }) => [id, name ?? email]),
+  );
 };
 
 /**

@@ -120,8 +120,13 @@ export const keys = {
   counts: (org: number, row: string): Key => ({ pk: `ORG#${org}#COUNTS`, sk: row }),
   /** One of the rows that count what was detected on a day (UTC, `YYYY-MM-DD`; counts/news.ts). */
   news: (org: number, day: string, place: number): Key => ({ pk: `ORG#${org}#NEWS`, sk: `${day}#${place}` }),
-  /** When findings of a breach were first and last detected (findings/breach-dates.ts). */
+  /** When findings of a breach were first and last detected, and who has it in hand (findings/breach-dates.ts). */
   breachDates: (org: number, breach: number): Key => ({ pk: `ORG#${org}#BREACH-DATES`, sk: padded(breach) }),
+  /** The comments on a breach are numbered from 1 (findings/breach-triage.ts). */
+  comment: (org: number, breach: number, number: number): Key => ({
+    pk: `ORG#${org}#COMMENT`,
+    sk: `${padded(breach)}#${padded(number)}`,
+  }),
   /** What is to be done for one chunk of a scan: its changes, or how far its single look-ups are. */
   chunk: (org: number, scan: number, batch: number, chunk: string): Key => ({
     pk: `ORG#${org}#CHUNK#${scan}`,

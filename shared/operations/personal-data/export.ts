@@ -10,6 +10,8 @@ import type { Recipient } from "../../alerting/kinds/email/recipient.ts";
 import type { Item } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import * as breachDates from "../../findings/breach-dates.ts";
+import type { CommentRow } from "../../findings/breach-triage.ts";
 import { findings } from "../../findings/record.ts";
 import { details } from "../../hibp/breach-details.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
@@ -83,6 +85,15 @@ export async function* exportLines(organization: Organization): AsyncGenerator<L
     line("acknowledgement", row),
   );
   const breachIds = new Set<number>();
+  const assigned = [...(await breachDates.readRows(org))].filter(
+    ([, { assignee }]) => assignee !== undefined,
+  );
+  yield assigned.map(([breachId, { assignee }]) => line("breach_assignee", { breachId, userId: assignee }));
+  for await (const comments of table.queryPages<CommentRow & Item>({ pk: keys.comment(org, 0, 0).pk })) {
+    for (const { breachId } of comments) breachIds.add(breachId);
+    yield comments.map((row) => line("comment", row));
+  }
+  for (const [breachId] of assigned) breachIds.add(breachId);
   for (const [kind, list] of Object.entries(lists)) {
     for await (const members of list.membersOf(org, list.blocks(await list.directory(org)))) {
       for (const { breachId } of members as { breachId?: number }[])
