@@ -5,7 +5,6 @@ import * as channels from "../../shared/alerting/channels/channel.ts";
 import { unknownDate } from "../../shared/contract/unknown-date.ts";
 import * as counts from "../../shared/counts/counts.ts";
 import * as news from "../../shared/counts/news.ts";
-import * as breachDates from "../../shared/findings/breach-dates.ts";
 import * as breachTriage from "../../shared/findings/breach-triage.ts";
 import { levelIn } from "../../shared/findings/breaches.ts";
 import * as breachDetails from "../../shared/hibp/breach-details.ts";
@@ -22,7 +21,7 @@ const monthsShown = 12;
 const breachesShown = 5;
 const newBreachesShown = 5;
 
-/** Three trips to the table. */
+/** Three trips to the table, and one more if a new breach has an assignee. */
 export const read = async (org: number, now: Date): Promise<Overview> => {
   const [findings, emailDirectory, lastScan, owner, plan, shownChannels, allDomains, unwatched] =
     await Promise.all([
@@ -82,17 +81,10 @@ const findingsOf = async (
     breachesShown,
   );
   const open = [...newsOfWeek.byBreach].filter(([, ofBreach]) => ofBreach.open > 0);
-  const [details, rows] = await Promise.all([
-    breachDetails.details(
-      [...top, ...open].map(([breachId]) => breachId),
-      catalogVersion,
-    ),
-    breachDates.rowsOf(
-      org,
-      open.map(([breachId]) => breachId),
-      { consistent: false },
-    ),
-  ]);
+  const details = await breachDetails.details(
+    [...top, ...open].map(([breachId]) => breachId),
+    catalogVersion,
+  );
   const named = (breachId: number) => {
     const { title = `Breach ${breachId}`, breachDate = unknownDate } = details.get(breachId) ?? {};
     return { breachId, title, breachDate };
@@ -107,10 +99,9 @@ const findingsOf = async (
         other.breachId - one.breachId,
     )
     .slice(0, newBreachesShown);
-  const rowOf = (breachId: number) => rows.get(breachId) ?? {};
-  const labels = await breachTriage.labelsFor(
+  const triage = await breachTriage.getMany(
     org,
-    newest.map(({ breachId }) => rowOf(breachId)),
+    newest.map(({ breachId }) => breachId),
   );
   return {
     counted,
@@ -130,7 +121,7 @@ const findingsOf = async (
       breaches: newest.map(({ level, ...ofBreach }) => ({
         ...ofBreach,
         severity: severityAt(level),
-        assignee: breachTriage.triageOf(rowOf(ofBreach.breachId), labels).assignee,
+        assignee: triage.get(ofBreach.breachId)?.assignee ?? null,
       })),
     },
   };

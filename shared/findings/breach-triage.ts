@@ -39,6 +39,13 @@ export const get = async (org: number, breachId: number): Promise<Triage> => {
   return triageOf(row, await labelsFor(org, [row]));
 };
 
+/** Of several breaches, eventually consistent. */
+export const getMany = async (org: number, breachIds: readonly number[]): Promise<Map<number, Triage>> => {
+  const rows = await breachDates.rowsOf(org, breachIds, { consistent: false });
+  const labels = await labelsFor(org, rows.values());
+  return new Map([...rows].map(([id, row]) => [id, triageOf(row, labels)]));
+};
+
 /** Refuses `breachNotFound`. */
 const titleOf = async (breachId: number): Promise<string> => {
   const breach = (await breachDetails.details([breachId])).get(breachId);
