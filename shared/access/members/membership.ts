@@ -3,7 +3,6 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import type { ActivityEntry } from "../activity/activity-schema.ts";
 import type { Actor } from "../activity/actor.ts";
-import type { User } from "./user.ts";
 
 /** By the ids of all that are or were users of the organization: whether the user was removed. */
 export type Membership = ReadonlyMap<number, boolean>;
@@ -18,7 +17,7 @@ export const membership = async (org: number): Promise<Membership> => {
 
 /** What to call those of these users who are members, by id. A read unit each. */
 export const memberLabels = async (org: number, ids: Iterable<number>): Promise<Map<number, string>> => {
-  const rows = await table.getMany<Pick<User, "id" | "email" | "name" | "removed">>(
+  const rows = await table.getMany<{ id: number; email: string; name: string | null; removed: boolean }>(
     [...new Set(ids)].map((id) => keys.user(org, id)),
   );
   return new Map(
