@@ -34,12 +34,6 @@ export const teamChoices = (): Promise<Choice[]> =>
     ({ name }) => name,
   );
 
-export const memberChoices = (): Promise<Choice[]> =>
-  choicesOf(
-    allPages("members", (query) => call("GET /dashboard/members", { query })),
-    ({ name, email }) => name ?? email,
-  );
-
 /** A scan has no other name than its time. Two can begin in the same minute. */
 export const scanName = ({ createdAt }: { createdAt: string }): string => exactSecond(Date.parse(createdAt));
 
