@@ -25,8 +25,8 @@ const areas: Record<string, { mutate: string[]; tests: string[] }> = {
     tests: ["test/alerting/scan-messages.test.ts"],
   },
   access: {
-    mutate: ["shared/access/api/{principal,source-address}.ts", "shared/access/sessions/browser.ts"],
-    tests: ["test/access/api/{principal,source-address}.test.ts", "test/access/sessions/browser.test.ts"],
+    mutate: ["shared/access/api/{authenticate,source-address}.ts", "shared/access/sessions/browser.ts"],
+    tests: ["test/access/api/{authenticate,source-address}.test.ts", "test/access/sessions/browser.test.ts"],
   },
   scanning: {
     mutate: ["shared/scanning/{compare-email,check-writes}.ts"],
