@@ -36,6 +36,12 @@ export function openOver(changes: QueryValues): void {
   follow();
 }
 
+/** As `openOver`, in the place of what lies there already. */
+export function turnOver(changes: QueryValues): void {
+  history.replaceState(history.state, "", changed(place.value, changes));
+  follow();
+}
+
 /**
  * Goes back to the page below, so that Back then leads to where people came from. Whoever opened a link has
  * been nowhere before.

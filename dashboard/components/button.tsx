@@ -37,7 +37,13 @@ export function Button({
   );
 }
 
-type DetailsButtonProps = { about: string; title?: string; onClick: () => void; children: ComponentChildren };
+type DetailsButtonProps = {
+  about: string;
+  id?: string;
+  title?: string;
+  onClick: () => void;
+  children: ComponentChildren;
+};
 
 /** A name in a table that opens the details of its row in a dialog. */
 export function DetailsButton({ about, children, ...rest }: DetailsButtonProps) {

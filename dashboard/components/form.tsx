@@ -57,6 +57,10 @@ export function Form({
   );
   return (
     <form
+      onKeyDown={(event) => {
+        const isSending = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+        if (isSending && event.target instanceof HTMLTextAreaElement) event.currentTarget.requestSubmit();
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         if (isIdle) return;

@@ -82,6 +82,8 @@ export function useSelection<Row extends { id: number }>({ shown, labelOf, most,
     isAll,
     selectAll: () => select({ belongsTo, chosen, isAll: true }),
     clear: () => select(nothing),
+    /** Selects these rows again, after others or none. */
+    restore: () => select(selection),
   };
 }
 
@@ -99,7 +101,13 @@ export function SelectionBar({ selected, total = 0, onAll, onNone, children }: B
   return (
     <fieldset class={`selection ${selected === 0 ? "none" : ""}`} aria-label="Selection">
       <strong role="status">{selected === 0 ? "None selected" : `${number(selected)} selected`}</strong>
-      {onAll && <Button kind="quiet" onClick={onAll}>{`Select all matching (${number(total)})`}</Button>}
+      {onAll && (
+        <Button
+          kind="quiet"
+          aria-keyshortcuts="Shift+X"
+          onClick={onAll}
+        >{`Select all matching (${number(total)})`}</Button>
+      )}
       {selected > 0 && (
         <Button kind="quiet" onClick={onNone}>
           Select none

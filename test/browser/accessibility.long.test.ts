@@ -105,7 +105,7 @@ describe("axe-core", () => {
   /** "of a row": one is selected first. */
   const dialogs: readonly [place: string, name: string, of?: "of a row"][] = [
     ["/findings", "ada@demo.example"],
-    ["/findings", "Acknowledge", "of a row"],
+    ["/findings", "With a reason", "of a row"],
     ["/findings", "Tell the owner", "of a row"],
     ["/findings?acknowledged=true", "Reopen", "of a row"],
     ["/findings", "Export CSV"],

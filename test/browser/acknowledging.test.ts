@@ -31,7 +31,7 @@ test("the keyboard acknowledges two, and reopens one in the list and one by itse
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect(await focused(page)).toBe("donald@demo.example");
   await select(page, 2);
-  await page.keyboard.press("e");
+  await page.keyboard.press("E");
   await page.getByRole("dialog", { name: "Acknowledge 2 findings" }).waitFor();
   // Letters choose from the list of resolutions.
   for (const key of ["i", "Tab", "O", "l", "d"]) await page.keyboard.press(key);
@@ -77,7 +77,7 @@ test("Undo brings back exactly what was acknowledged", async () => {
 
   const dialog = page.getByRole("dialog");
   const acknowledge = async (what: string): Promise<void> => {
-    await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    await page.getByRole("button", { name: "With a reason" }).click();
     await dialog.getByText(what).waitFor();
     await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
   };
@@ -122,7 +122,7 @@ test("a dialog closed early leaves a list that is right; Undo can be tried again
   // The service goes on, even if its answer is lost.
   await page.route(jobs, isLost, { times: 1 });
   await page.getByRole("button", { name: "Select all matching" }).click();
-  await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+  await page.getByRole("button", { name: "With a reason" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
   await dialog.getByText("This continues if you close the dialog or leave the page.").waitFor();
@@ -155,7 +155,7 @@ test("all matching means those of now, also where the browser's clock is a day b
   expect(await page.getByText("in 1 day").count()).toBe(0);
   const dialog = page.getByRole("dialog");
   await page.getByRole("button", { name: "Select all matching" }).click();
-  await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+  await page.getByRole("button", { name: "With a reason" }).click();
   await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
   await dialog.waitFor({ state: "detached" });
   expect((await api.get("/breaches")).body.unacknowledged).toBe(0);

@@ -27,6 +27,47 @@ export async function ask(
   else show((ends) => <AcknowledgeDialog {...ends} selection={selection} isReopening={isReopening} />);
 }
 
+/** How many requests to acknowledge at once are under way. */
+let underWay = 0;
+
+/**
+ * Acknowledges without a question: people can undo it. Asks for a reason where the service wants one. Resolves
+ * to false if it failed.
+ */
+export async function acknowledge(show: Show, selected: Selection | Promise<Selection>): Promise<boolean> {
+  underWay += 1;
+  try {
+    const selection = await selected;
+    const { total, isOpen } = selection;
+    if (total === 0 || !isOpen) say("None of them is open.");
+    else if (total > mostWithoutReason) await ask(show, selection, false);
+    else {
+      say(`Acknowledging ${count(total, "finding")} …`, undefined, 3600);
+      const { done, createdAt } = await acknowledgeOpen(selection);
+      if (done === 0) say("None of them was open any more.");
+      else offerUndo(selection, done, createdAt);
+    }
+    return true;
+  } catch (error) {
+    say(`Not everything was acknowledged: ${asFailure(error).message}`);
+    return false;
+  } finally {
+    underWay -= 1;
+    // Whoever goes through a list quickly waits for no list between two findings.
+    if (underWay === 0) reloadAll();
+  }
+}
+
+/** Colleagues may have acknowledged one meanwhile. What they said of it stays. */
+async function acknowledgeOpen(selection: Selection): Promise<{ done: number; createdAt?: string }> {
+  const [id] = selection.total === 1 ? (selection.filter.ids ?? []) : [];
+  if (id === undefined) return change(selection, { resolution: "handled" });
+  const { acknowledged } = await call("GET /dashboard/findings/{id}", { path: { id } });
+  if (acknowledged) return { done: 0 };
+  await call("POST /v1/breaches/acknowledge", { body: { id, resolution: "handled" } });
+  return { done: 1 };
+}
+
 function offerUndo(selection: Selection, done: number, acknowledgedAt?: string): void {
   const act = async (): Promise<void> => {
     // Until it says how it ended.

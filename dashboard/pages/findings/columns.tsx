@@ -48,7 +48,12 @@ export const columns = (
     kind: "main",
     width: "address",
     cell: (finding) => (
-      <DetailsButton about="Details of this finding" title={finding.email} onClick={() => onOpen(finding)}>
+      <DetailsButton
+        id={`finding-${finding.id}`}
+        about="Details of this finding"
+        title={finding.email}
+        onClick={() => onOpen(finding)}
+      >
         <bdi>{inBothForms(finding.email)}</bdi>
       </DetailsButton>
     ),

@@ -6,17 +6,19 @@ import { Fact } from "../../components/facts.tsx";
 import { Pending } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
 import { SeverityMark } from "../../components/severity.tsx";
-import { useData } from "../../components/use-data.ts";
+import { Status } from "../../components/status.tsx";
+import { reloadAll, useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { breachDayName } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
 import { number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
-import { ask } from "./acknowledge.tsx";
+import { acknowledge, ask } from "./acknowledge.tsx";
 import { FindingState } from "./columns.tsx";
 import { anyState } from "./filters.ts";
 import { chosenOf } from "./requests.ts";
+import { TellDialog } from "./tell.tsx";
 
 function FindingFacts({ finding }: { finding: Finding }) {
   const { breach } = finding;
@@ -78,34 +80,66 @@ function FindingFacts({ finding }: { finding: Finding }) {
   );
 }
 
-type ActionsProps = { finding: Finding; onChanged: () => void };
+/** `onHandled`: goes on to another finding, if there is one. */
+type ActionsProps = { finding: Finding; onHandled?: () => void };
 
-function FindingActions({ finding, onChanged }: ActionsProps) {
-  const { dialog, show } = useDialog(onChanged);
+function FindingActions({ finding, onHandled }: ActionsProps) {
+  const { dialog, show } = useDialog(() => {
+    onHandled?.();
+    reloadAll();
+  });
   const askFor = (isReopening: boolean): void =>
     void ask(show, chosenOf([finding], isReopening), isReopening);
+  const acknowledgeAtOnce = (): void => {
+    void acknowledge(show, chosenOf([finding], false));
+    onHandled?.();
+  };
   return (
     <>
-      {finding.acknowledged && <Button onClick={() => askFor(true)}>Reopen</Button>}
-      <Button kind="primary" onClick={() => askFor(false)}>
-        Acknowledge
+      <Button
+        aria-keyshortcuts="t"
+        onClick={() => show((ends) => <TellDialog {...ends} of={[finding]} onDone={reloadAll} />)}
+      >
+        Tell the owner
       </Button>
+      {finding.acknowledged && <Button onClick={() => askFor(true)}>Reopen</Button>}
+      <Button aria-keyshortcuts="Shift+E" onClick={() => askFor(false)}>
+        With a reason
+      </Button>
+      {!finding.acknowledged && (
+        <Button kind="primary" aria-keyshortcuts="e" onClick={acknowledgeAtOnce}>
+          Acknowledge
+        </Button>
+      )}
       {dialog}
     </>
   );
 }
 
-export function FindingDetails({ onClose, ...props }: ActionsProps & { onClose: () => void }) {
+type DetailsProps = ActionsProps & {
+  onClose: () => void;
+  onPrevious?: () => void;
+  onNext?: () => void;
+};
+
+export function FindingDetails({ onClose, onPrevious, onNext, ...props }: DetailsProps) {
   const { finding } = props;
   return (
     <Dialog title={titleOf(finding)} onClose={onClose} isWide isText>
       <FindingFacts finding={finding} />
       <div class="buttons">
+        <Button kind="quiet" aria-keyshortcuts="k" disabled={onPrevious === undefined} onClick={onPrevious}>
+          Previous
+        </Button>
+        <Button kind="quiet" aria-keyshortcuts="j" disabled={onNext === undefined} onClick={onNext}>
+          Next
+        </Button>
         <a href={addressOf(`/findings/${finding.id}`)}>Link to this finding</a>
         <span class="space" />
         <Button onClick={onClose}>Close</Button>
         <FindingActions {...props} />
       </div>
+      <Status />
     </Dialog>
   );
 }
@@ -115,11 +149,11 @@ const titleOf = ({ email, breach }: Finding): string => `${isolated(email)} in $
 /** A finding that was linked to: /findings/{id}. */
 export function FindingPage({ id }: { id: string }) {
   const data = useData(id, (signal) => call("GET /dashboard/findings/{id}", { path: { id } }, { signal }));
-  const { value, reload } = data;
+  const { value } = data;
   return (
     <Page
       title={value === undefined ? "Finding" : titleOf(value)}
-      actions={value && <FindingActions finding={value} onChanged={reload} />}
+      actions={value && <FindingActions finding={value} />}
     >
       <Pending data={data} what="the finding" />
       {value !== undefined && (

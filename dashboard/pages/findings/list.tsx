@@ -1,4 +1,4 @@
-import { useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Finding, Reply } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
@@ -6,21 +6,17 @@ import { breachChoices, domainChoices, scanChoices } from "../../components/choi
 import { useDialog } from "../../components/dialog.tsx";
 import { Filter, FilterBar, OrderFilter } from "../../components/filter.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
-import { Empty, FailureNotice, NoMatch } from "../../components/notice.tsx";
-import { SelectionBar, useSelection } from "../../components/selection.tsx";
+import { Empty, NoMatch } from "../../components/notice.tsx";
 import { severityChoices } from "../../components/severity.tsx";
-import { useAction } from "../../components/use-action.ts";
 import type { Data } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
-import { leaveOver, openOver, place, setQuery } from "../../router.ts";
+import { leaveOver, openOver, place, setQuery, turnOver } from "../../router.ts";
 import { number } from "../../text/words.ts";
-import { ask } from "./acknowledge.tsx";
 import { columns } from "./columns.tsx";
 import { FindingDetails } from "./details.tsx";
 import { ExportFindings } from "./export.tsx";
 import { anyState, type Filters, namesOf, openOnes } from "./filters.ts";
-import { chosenOf, matchingOf } from "./requests.ts";
-import { TellDialog } from "./tell.tsx";
+import { useHandling } from "./handling.tsx";
 
 const states = [
   { value: "true", label: "Acknowledged" },
@@ -34,9 +30,6 @@ const toldChoices = [
 
 /** Of all that match. */
 const stateNames: Record<string, string> = { true: "acknowledged", false: "open", [anyState]: "in all" };
-
-/** A request names at most so many findings by their ids. */
-const mostChosen = 1000;
 
 type FindingsReply = Reply<"GET /dashboard/findings">;
 
@@ -60,29 +53,23 @@ export function FindingList({ filters, data, heading }: ListProps) {
   const names = namesOf(value ?? { findings: [] });
   const total = value?.total ?? 0;
   const isOpen = filters.acknowledged === openOnes;
-  const { column, chosen, isAll, selectAll, clear } = useSelection({
-    shown,
-    labelOf: ({ email, breach }) => `Select ${email} in ${breach.title}`,
-    most: mostChosen,
-    belongsTo: JSON.stringify(filters),
-  });
-  const selected = isAll ? total : chosen.size;
-  const { dialog, show } = useDialog(() => {
-    clear();
-    reload();
-  });
-  // Findings that are selected may be on other pages.
-  const seen = useRef(new Map<number, Finding>());
-  for (const finding of shown) seen.current.set(finding.id, finding);
-  const chosenOnes = [...chosen].flatMap((id) => seen.current.get(id) ?? []);
-  const asking = useAction();
-  const askFor = (isReopening: boolean): void =>
-    void asking.run(() =>
-      ask(show, isAll ? matchingOf(filters, isReopening) : chosenOf(chosenOnes, isReopening), isReopening),
-    );
-  const details = shown.find(({ id }) => String(id) === place.value.query.finding);
+  const { column, bar, dialog, failure } = useHandling({ shown, filters, total, reload });
+  const { dialog: exported, show } = useDialog();
+  const at = shown.findIndex(({ id }) => String(id) === place.value.query.finding);
+  const [before, details, after] = [shown[at - 1], shown[at], at < 0 ? undefined : shown[at + 1]];
   const { offset } = place.value.query;
-  const closeDetails = (): void => leaveOver({ finding: undefined, offset });
+  const closeDetails = (): void => {
+    leaveOver({ finding: undefined, offset });
+    // Once the dialog is gone, which gives the focus back to where it came from.
+    setTimeout(() => document.getElementById(`finding-${details?.id}`)?.focus());
+  };
+  const turnTo = ({ id }: Finding): void => turnOver({ finding: id, offset });
+  /** From a finding that may leave the list to the next one. */
+  const goOn = (): void => {
+    const next = after ?? before;
+    if (next === undefined) closeDetails();
+    else turnTo(next);
+  };
   const isOfBreach = heading !== undefined;
   const shownColumns = useMemo(
     () => [
@@ -139,26 +126,8 @@ export function FindingList({ filters, data, heading }: ListProps) {
           Export CSV
         </Button>
       </FilterBar>
-      {total > 0 && (
-        <SelectionBar selected={selected} total={total} {...(!isAll && { onAll: selectAll })} onNone={clear}>
-          <Button
-            onClick={() =>
-              show((ends) => <TellDialog {...ends} of={isAll ? filters : chosenOnes} onDone={clear} />)
-            }
-          >
-            {selected === 1 ? "Tell the owner" : "Tell the owners"}
-          </Button>
-          {!isOpen && (
-            <Button isBusy={asking.isBusy} onClick={() => askFor(true)}>
-              Reopen
-            </Button>
-          )}
-          <Button kind="primary" aria-keyshortcuts="e" isBusy={asking.isBusy} onClick={() => askFor(false)}>
-            Acknowledge
-          </Button>
-        </SelectionBar>
-      )}
-      <FailureNotice failure={asking.failure} />
+      {bar}
+      {failure}
       <Listing
         what="findings"
         data={data}
@@ -168,14 +137,15 @@ export function FindingList({ filters, data, heading }: ListProps) {
       />
       {details !== undefined && (
         <FindingDetails
+          key={details.id}
           finding={details}
           onClose={closeDetails}
-          onChanged={() => {
-            closeDetails();
-            reload();
-          }}
+          onHandled={goOn}
+          {...(before !== undefined && { onPrevious: () => turnTo(before) })}
+          {...(after !== undefined && { onNext: () => turnTo(after) })}
         />
       )}
+      {exported}
       {dialog}
     </>
   );

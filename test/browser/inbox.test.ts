@@ -1,0 +1,164 @@
+/** The keyboard alone handles what a second scan found, with one key for each decision. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { noBrowser } from "../../local/harness/chromium.ts";
+import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
+import { inventedBreach } from "../../local/harness/invented-breach.ts";
+import type { LocalService } from "../../local/harness/service.ts";
+import { addEmail } from "../endpoints/emails.ts";
+import { createOrganization, type Organization } from "../service/organization.ts";
+import { startOwnService } from "../service/own-service.ts";
+import { scan } from "../service/scan.ts";
+import { focused, tabTo } from "./keyboard.ts";
+import { createUser, isLoaded, signIn, useBrowser } from "./visit.ts";
+
+useBrowser();
+
+const domain = "inbox.example";
+const people = ["ada", "alan", "grace"].map((name) => `${name}@${domain}`);
+
+let hibp: HibpServer;
+let service: LocalService;
+let organization: Organization;
+
+beforeAll(async () => {
+  if (noBrowser !== undefined) return;
+  hibp = await startHibpServer();
+  hibp.covered.push(domain);
+  service = await startOwnService(["--memory", "--hibp-url", hibp.url]);
+  organization = await createOrganization({}, { domain, apiUrl: service.apiUrl });
+  const { api, domainId } = organization;
+  for (const address of people) {
+    hibp.accounts[address] = ["Alpha"];
+    await addEmail(api, domainId, address);
+  }
+  await scan(api);
+  hibp.catalog.push({ ...inventedBreach("Fresh"), BreachDate: "2026-11-20" });
+  for (const address of people) hibp.accounts[address] = ["Alpha", "Fresh"];
+  await scan(api);
+});
+afterAll(async () => {
+  await service?.stop();
+  await hibp?.close();
+});
+
+const open = async (place = "/"): Promise<Page> =>
+  (await signIn(await createUser(organization.id, { apiUrl: service.apiUrl }), [], place)).page;
+
+/** What the API says of all findings, but for when a scan saw them. */
+const findings = async (): Promise<unknown[]> =>
+  (await organization.api.list("/breaches")).toSorted((one, other) => one.id - other.id);
+
+const acknowledged = async () => (await organization.api.get("/breaches?acknowledged=true")).body.total;
+
+const press = async (page: Page, ...keys: string[]): Promise<void> => {
+  for (const key of keys) await page.keyboard.press(key);
+};
+
+/** By keys from the overview to the first new breach, whose people are listed then. */
+const openBreach = async (page: Page): Promise<void> => {
+  await page.getByRole("heading", { name: "3 new findings to handle" }).waitFor();
+  await press(page, "j", "Enter");
+  await page.getByRole("heading", { level: 1, name: "Fresh" }).waitFor();
+  await isLoaded(page);
+  await page.getByRole("rowheader").first().waitFor();
+};
+
+test("e, then z leaves everything as it was, also from another page", async () => {
+  const before = await findings();
+  const page = await open();
+  await openBreach(page);
+  await press(page, "j", "e");
+  await page.getByText("Acknowledged 1 finding.").waitFor();
+  expect(await acknowledged()).toBe(1);
+  await press(page, "z");
+  await page.getByText("Reopened 1 finding.").waitFor();
+  expect(await findings()).toEqual(before);
+
+  await press(page, "X", "e");
+  await page.getByText("Acknowledged 3 findings.").waitFor();
+  expect(await acknowledged()).toBe(3);
+  await tabTo(page, "Overview");
+  await press(page, "Enter");
+  await page.getByRole("heading", { name: "Nothing new to handle" }).waitFor();
+  await press(page, "z");
+  await page.getByText("Reopened 3 findings.").waitFor();
+  await page.getByRole("heading", { name: "3 new findings to handle" }).waitFor();
+  expect(await findings()).toEqual(before);
+});
+
+test("keys do nothing in a field, with Ctrl, held down, or under another dialog", async () => {
+  const before = await findings();
+  const page = await open("/findings");
+  await page.getByRole("rowheader").first().waitFor();
+  await press(page, "j", "Control+e", "Alt+e");
+  await page.keyboard.down("e");
+  await page.keyboard.down("e");
+  await page.keyboard.up("e");
+  await page.getByText("Acknowledged 1 finding.").waitFor();
+  await press(page, "z");
+  await page.getByText("Reopened 1 finding.").waitFor();
+  await press(page, "x", "E");
+  const dialog = page.getByRole("dialog", { name: "Acknowledge 1 finding" });
+  await dialog.getByLabel("Reason").focus();
+  await press(page, "e", "z", "Tab", "e", "j");
+  expect(await dialog.getByLabel("Reason").inputValue()).toBe("ez");
+  await press(page, "Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(await findings()).toEqual(before);
+});
+
+test("E asks, and Ctrl+Enter sends; j, k, t and e go through findings in the pane", async () => {
+  const { api } = organization;
+  const page = await open("/findings");
+  await page.getByRole("rowheader").first().waitFor();
+  await press(page, "j", "Enter");
+  const pane = page.getByRole("dialog");
+  const titles = (await page.getByRole("rowheader").allInnerTexts()).map((email) => `${email} in`);
+  const at = (index: number) =>
+    pane
+      .getByRole("heading", { name: titles[index] ?? "" })
+      .first()
+      .waitFor();
+  await at(0);
+  await press(page, "j", "j");
+  await at(2);
+  await press(page, "k");
+  await at(1);
+  expect(await focused(page)).toContain(titles[1]);
+  await press(page, "t");
+  await page.getByRole("dialog", { name: "Tell the owner?" }).waitFor();
+  await press(page, "Escape", "E");
+  const dialog = page.getByRole("dialog", { name: "Acknowledge 1 finding" });
+  await dialog.getByLabel("Reason").fill("Password changed");
+  await press(page, "Control+Enter");
+  await dialog.waitFor({ state: "detached" });
+  await at(2);
+  expect((await api.get("/breaches?acknowledged=true")).body.breaches).toMatchObject([
+    { acknowledgeReason: "Password changed", resolution: "handled" },
+  ]);
+  await press(page, "e");
+  await pane.getByText("Acknowledged 1 finding.").waitFor();
+  await at(3);
+  await press(page, "z");
+  await pane.getByText("Reopened 1 finding.").waitFor();
+  expect(await acknowledged()).toBe(1);
+  await press(page, "Escape");
+  await pane.waitFor({ state: "detached" });
+  await expect.poll(() => focused(page)).toBe(titles[3]?.replace(" in", ""));
+  await api.post("/breaches/reopenings", { filter: { acknowledged: true } });
+  await expect.poll(acknowledged).toBe(0);
+});
+
+test("from the overview to an empty inbox, one key a decision", async () => {
+  const page = await open();
+  await openBreach(page);
+  // Each key goes on to the next person.
+  await press(page, "j", "e", "e", "e");
+  await page.getByText("All 3 handled.").waitFor();
+  expect(await acknowledged()).toBe(3);
+  await tabTo(page, "Overview");
+  await press(page, "Enter");
+  await page.getByRole("heading", { name: "Nothing new to handle" }).waitFor();
+  await page.getByText("You have handled all 3 new findings of the last 7 days.").waitFor();
+});
