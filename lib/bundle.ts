@@ -1,8 +1,8 @@
 /** Bundles all functions with one call of esbuild, which then reads and parses each shared file once. */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import { everyRoute } from "../functions/parts.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../functions/workers.ts";
 import { noticesOf } from "./notices.ts";
@@ -31,6 +31,17 @@ export const folders: readonly string[] = [
  * What is in a bundle: its size in bytes, and how many of them come from each source file (a path below the project).
  */
 export type Contents = { bytes: number; sources: Record<string, number> };
+
+/** The clients of AWS tell their version in each request, and would bring their whole package.json for it. */
+const versionsAlone: Plugin = {
+  name: "versions alone",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/@aws-sdk\/[^/]+\/package\.json$/ }, async ({ path }) => {
+      const { version } = JSON.parse(await readFile(path, "utf8"));
+      return { contents: JSON.stringify({ version }), loader: "json" };
+    });
+  },
+};
 
 /**
  * Bundles the `functions/<folder>/handler.ts` of each function into `<directory>/<folder>/index.js`. The
@@ -62,6 +73,7 @@ export async function bundleFunctions(directory: string, some = folders): Promis
       "@aws-sdk/credential-provider-node": join(import.meta.dirname, "lambda-credentials.ts"),
       "@peculiar/x509": join(import.meta.dirname, "no-certificates.ts"),
     },
+    plugins: [versionsAlone],
     minify: true,
     // Logs contain names of classes and functions.
     keepNames: true,

@@ -32,6 +32,7 @@ export function OverviewPage() {
         <>
           <Upstream {...value} />
           <FailingChannels channels={value.channels} />
+          <WaitingChannels channels={value.channels} />
           {hasEmails ? <Summary overview={value} /> : <NextStep overview={value} />}
         </>
       )}
@@ -263,6 +264,9 @@ function LastScan({ scan }: { scan: Overview["lastScan"] }) {
 
 const kinds = { email: "e-mail", slack: "Slack", webhook: "webhook" } as const;
 
+const receiverOf = ({ channel, name }: Pick<Overview["channels"][number], "channel" | "name">): string =>
+  name === null ? `by ${kinds[channel]}` : `to ${name}`;
+
 function FailingChannels({ channels }: { channels: Overview["channels"] }) {
   const failing = channels.filter(({ failing }) => failing);
   if (failing.length === 0) return null;
@@ -270,11 +274,28 @@ function FailingChannels({ channels }: { channels: Overview["channels"] }) {
     <ul class="notice failure">
       {failing.map(({ id, channel, name, failingSince, notDelivered }) => (
         <li key={id}>
-          Alerts <bdi>{name === null ? `by ${kinds[channel]}` : `to ${name}`}</bdi>{" "}
+          Alerts <bdi>{receiverOf({ channel, name })}</bdi>{" "}
           {failingSince === null ? "fail" : `have failed since ${exactTime(Date.parse(failingSince))}`}.{" "}
           {notDelivered > 0 &&
             `Since the channel was added, ${count(notDelivered, "alert was", "alerts were")} not delivered. `}
           <a href={addressOf("/alerts", { channel: id })}>See why</a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function WaitingChannels({ channels }: { channels: Overview["channels"] }) {
+  const waiting = channels.flatMap(({ waitsFor, ...each }) =>
+    waitsFor === null ? [] : [{ ...each, waitsFor }],
+  );
+  if (waiting.length === 0) return null;
+  return (
+    <ul class="notice">
+      {waiting.map(({ waitsFor: { reason, until }, ...each }) => (
+        <li key={each.id}>
+          Alerts <bdi>{receiverOf(each)}</bdi> wait until {exactTime(Date.parse(until))}: {reason}.{" "}
+          <a href={addressOf("/alerts", { channel: each.id })}>See which</a>
         </li>
       ))}
     </ul>

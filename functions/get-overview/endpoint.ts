@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { alertOptions, detailedAlertConfig } from "../../shared/alerting/channels/channel-schema.ts";
+import { listedDelivery } from "../../shared/alerting/deliveries/delivery-schema.ts";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count, idField } from "../../shared/contract/page.ts";
 import { timestamp } from "../../shared/contract/text.ts";
@@ -96,6 +97,11 @@ const overview = z.object({
       failing: detailedAlertConfig.shape.failing,
       failingSince: detailedAlertConfig.shape.failingSince,
       notDelivered: detailedAlertConfig.shape.notDelivered,
+      waitsFor: listedDelivery.shape.waitsFor.check(
+        z.meta({
+          description: "What a message of the channel waits for, and until when; null if none waits",
+        }),
+      ),
     }),
   ),
   upstream: z

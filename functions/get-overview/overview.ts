@@ -52,14 +52,18 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
     },
     lastScan,
     nextScanAt: organizations.nextScanAt(owner, now),
-    channels: shownChannels.map(({ id, channel, name = null, failingSince = null }) => ({
-      id,
-      channel,
-      name,
-      failing: failingSince !== null,
-      failingSince,
-      notDelivered: notDelivered.get(id) ?? 0,
-    })),
+    channels: shownChannels.map((row) => {
+      const { id, channel, name = null, failingSince = null } = row;
+      return {
+        id,
+        channel,
+        name,
+        failing: failingSince !== null,
+        failingSince,
+        notDelivered: notDelivered.get(id) ?? 0,
+        waitsFor: channels.waitsForOf(row, now),
+      };
+    }),
     upstream: plan.upstream,
     notices: noticesFor(plan.notices, allDomains).map(({ text }) => text),
     unwatched: unwatched.reduce((sum, { open }) => sum + open, 0),

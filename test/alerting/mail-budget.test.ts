@@ -43,7 +43,7 @@ test("a delivery with several messages at once leads to one copy, also in the bu
   await Promise.all([attempt(message), attempt(message), attempt(message)]);
   expect(mails.received).toEqual(["a@other.example"]);
   expect(await takeCopies(org, 2, mailBudget, new Date(), { isCaused: true })).toBeUndefined();
-  expect(await takeCopies(org, 3, mailBudget, new Date())).toBeUndefined();
+  expect(await takeCopies(org, 3, mailBudget, new Date(), { isUrgent: true })).toBeUndefined();
 });
 
 test("an alert that is delivered again by hand reaches its recipients again", async () => {
@@ -78,10 +78,10 @@ test("what is over the budget of an hour waits for the next, without using an at
 test.each([
   ["an hour", { hour: 20, day: 1_000 }],
   ["a day", { hour: 1_000, day: 20 }],
-])("messages about single addresses leave a tenth of %s to others", async (_, mailBudget) => {
+])("messages about single addresses leave three tenths of %s to others", async (_, mailBudget) => {
   const org = await createOrganization({});
   await organizations.set(org, { mailBudget });
-  expect(await takeCopies(org, 18, mailBudget, new Date())).toBeUndefined();
+  expect(await takeCopies(org, 14, mailBudget, new Date())).toBeUndefined();
   const messages = await raiseTo(org, await createChannel(org), [single, error]);
   for (const message of messages) await attempt(message);
   expect(mails.subjects).toEqual([expect.stringMatching(/^Measured/)]);
@@ -112,6 +112,23 @@ test.each([
     { event: { error: expect.stringContaining(`: ${why}. Ask whoever operates this service.`) } },
   ]);
   await takeMessages("delivery-retries");
+});
+
+test("messages about single addresses wait first, critical and high ones last", async () => {
+  const budget = { hour: 100, day: 100 };
+  const rank = async (purpose: Parameters<typeof takeCopies>[4]): Promise<number> => {
+    const org = await createOrganization({});
+    let copies = 0;
+    const take = async () => takeCopies(org, 5, budget, new Date(), purpose);
+    while ((await take()) === undefined) copies += 5;
+    return copies;
+  };
+  expect(await rank({ isForOwner: true, isSingle: true })).toBe(50);
+  expect(await rank({ isCaused: true })).toBe(50);
+  expect(await rank({ isSingle: true })).toBe(70);
+  expect(await rank({})).toBe(80);
+  expect(await rank({ isUrgent: true, isSingle: true })).toBe(90);
+  expect(await rank({ isUrgent: true })).toBe(100);
 });
 
 test("a message about a single address goes out with a budget of one", async () => {
@@ -159,9 +176,7 @@ test.each([
   await sendAll();
   // The alert, its repetition, and one test.
   expect(mails.received).toHaveLength(30);
-  const [later] = await raiseTo(org, channelId, [single]);
-  await attempt(later as Message<"deliveries">);
-  expect(mails.received).toHaveLength(40);
+  expect(await takeCopies(org, 10, mailBudget, new Date())).toBeUndefined();
 });
 
 test.each([
@@ -191,15 +206,21 @@ test("a budget counts hours and days, and concurrent copies exactly", async () =
   const at = (time: string) => new Date(`2026-03-01T${time}Z`);
   const budget = { hour: 10, day: 15 };
   const results = await Promise.all(
-    Array.from({ length: 20 }, () => takeCopies(org, 1, budget, at("10:59:00"))),
+    Array.from({ length: 20 }, () => takeCopies(org, 1, budget, at("10:59:00"), { isUrgent: true })),
   );
   expect(results.filter((each) => each === undefined)).toHaveLength(10);
   expect(results.find((each) => each !== undefined)).toEqual(at("11:00:00"));
   for (let count = 0; count < 5; count++) {
-    expect(await takeCopies(org, 1, budget, at("11:00:00"))).toBeUndefined();
+    expect(await takeCopies(org, 1, budget, at("11:00:00"), { isUrgent: true })).toBeUndefined();
   }
-  expect(await takeCopies(org, 10, budget, at("12:00:00"))).toEqual(new Date("2026-03-02T00:00:00Z"));
+  expect(await takeCopies(org, 10, budget, at("12:00:00"), { isUrgent: true })).toEqual(
+    new Date("2026-03-02T00:00:00Z"),
+  );
   // What waits for the next day took nothing out of the hour.
-  expect(await takeCopies(org, 10, { hour: 10, day: 25 }, at("12:01:00"))).toBeUndefined();
-  expect(await takeCopies(org, 1, budget, new Date("2026-03-02T00:00:00Z"))).toBeUndefined();
+  expect(
+    await takeCopies(org, 10, { hour: 10, day: 25 }, at("12:01:00"), { isUrgent: true }),
+  ).toBeUndefined();
+  expect(
+    await takeCopies(org, 1, budget, new Date("2026-03-02T00:00:00Z"), { isUrgent: true }),
+  ).toBeUndefined();
 });

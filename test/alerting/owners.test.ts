@@ -327,11 +327,11 @@ describe("a sent message", () => {
     });
   });
 
-  test("waits for the budget, of which a tenth is left to others", async () => {
+  test("waits for the budget, of which three tenths are left to others", async () => {
     const { sent, row } = await toldBut(async (org) => {
       const budget = { hour: 20, day: 1_000 };
       await organizations.set(org, { mailBudget: budget });
-      expect(await takeCopies(org, 18, budget, new Date())).toBeUndefined();
+      expect(await takeCopies(org, 14, budget, new Date())).toBeUndefined();
     });
     expect([sent, row && waitsForOf(row, new Date())?.reason]).toEqual([[], "budget of e-mails is used up"]);
   });

@@ -63,7 +63,7 @@ test("while an attempt is in flight nobody postpones, ends, replaces or repeats 
   const { org, read } = await raised();
   await claim(org, await read(), 1);
   const row = await read();
-  await transitions.postpone(org, row, new Date(), "budget");
+  await transitions.postpone(org, row, { reason: "budget", until: new Date().toISOString() }, false);
   await transitions.giveUp(org, row, "too late");
   await transitions.replace(org, row);
   expect(await transitions.scheduleAgain(org, row)).toBe(false);
@@ -77,7 +77,7 @@ test("what has changed since it was read is neither taken, ended nor repeated", 
   await transitions.finish(org, claimed, { status: "retrying", redispatchInSeconds: 3_600 }, failed);
   const row = await read();
   expect(await transitions.takeDue(deliveries.key(org, row.id), before.dueAt ?? "")).toBeUndefined();
-  await transitions.postpone(org, before, new Date(), "budget");
+  await transitions.postpone(org, before, { reason: "budget", until: new Date().toISOString() }, false);
   await transitions.giveUp(org, before, "too late");
   await transitions.replace(org, before);
   expect(await transitions.scheduleAgain(org, before)).toBe(false);

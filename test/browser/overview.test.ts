@@ -5,6 +5,9 @@ import { type HibpServer, startHibpServer } from "../../local/harness/hibp-serve
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
 import type { LocalService } from "../../local/harness/service.ts";
 import { addEmail } from "../endpoints/emails.ts";
+import { admin } from "../service/admin.ts";
+import { createChannel } from "../service/alert-channels.ts";
+import { eventually } from "../service/eventually.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { startOwnService } from "../service/own-service.ts";
 import { scan } from "../service/scan.ts";
@@ -59,4 +62,26 @@ test("history is no news; a new breach comes first, and handling it empties the 
   await page.getByText("All 3 handled.").waitFor();
   await go(page, "Overview");
   await page.getByText("You have handled all 3 new findings of the last 7 days.").waitFor();
+});
+
+test("a channel whose message waits is named, with until when", async () => {
+  const { id: org, api } = organization;
+  const channel = await createChannel(api, {
+    channel: "email",
+    config: { recipients: [`security@${domain}`] },
+  });
+  await admin("org mail-budget", { org, hour: 0, day: 0 }, service.apiUrl);
+  await admin("channel test", { org, channel }, service.apiUrl);
+  const { page } = await signIn(await createUser(org, { apiUrl: service.apiUrl }), [], "/");
+  const waiting = page.getByText(/^Alerts by e-mail wait until .* 00:00: budget of e-mails is used up\./);
+  await eventually(
+    async () => {
+      await page.reload();
+      await page.getByText("from before the first check").waitFor();
+      return waiting.isVisible();
+    },
+    (isVisible) => isVisible,
+  );
+  await waiting.getByRole("link", { name: "See which" }).click();
+  await page.getByText("budget of e-mails is used up").first().waitFor();
 });

@@ -4,6 +4,7 @@ import { addEmail } from "../endpoints/emails.ts";
 import { timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { createChannel, publicUrl } from "../service/alert-channels.ts";
+import { eventually } from "../service/eventually.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
 import { type SignedIn, signedIn } from "./signed-in.ts";
@@ -118,11 +119,33 @@ describe("200", () => {
     const ids = [await createChannel(api, webhook), await createChannel(api, webhook)];
     const options = (await api.get(`/alert-configs/${ids[0]}/options`)).body;
     await api.put(`/alert-configs/${ids[0]}/options`, { ...options, name: "Tickets" });
-    const working = { channel: "webhook", failing: false, failingSince: null, notDelivered: 0 };
+    const working = {
+      channel: "webhook",
+      failing: false,
+      failingSince: null,
+      notDelivered: 0,
+      waitsFor: null,
+    };
     expect((await overview()).channels).toEqual([
       { id: ids[1], name: null, ...working },
       { id: ids[0], name: "Tickets", ...working },
     ]);
+  });
+
+  test("which channel's message waits, for what and until when", async () => {
+    const { api, id: org } = organization;
+    const id = await createChannel(api, { channel: "email", config: { recipients: ["ada@demo.example"] } });
+    await admin("org mail-budget", { org, hour: 0, day: 0 });
+    await admin("channel test", { org, channel: id });
+    const channelOf = async () => {
+      const all = (await overview()).channels as unknown as { id: number; waitsFor: unknown }[];
+      return all.find((each) => each.id === id);
+    };
+    const waits = await eventually(channelOf, (channel) => channel?.waitsFor !== null);
+    expect(waits).toMatchObject({
+      failing: false,
+      waitsFor: { reason: "budget of e-mails is used up", until: timestamp },
+    });
   });
 
   test("when the next scan is, up to an interval from now", async () => {

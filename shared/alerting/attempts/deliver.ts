@@ -19,7 +19,7 @@ import { fingerprint } from "../kinds/email/recipient.ts";
 import type { AnyForm, AttemptResult, Plan, Told } from "../kinds/kind.ts";
 import { kindOf } from "../kinds/kinds.ts";
 import { senderOf } from "../kinds/senders.ts";
-import { readContent } from "../messages/content.ts";
+import { isUrgent, readContent } from "../messages/content.ts";
 import { headlineOf } from "../messages/title.ts";
 import { toldOf } from "../messages/told.ts";
 import { leastForOwners, ownersChannel } from "../owners/owner.ts";
@@ -134,7 +134,7 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (form === undefined) return undefined;
   if (content === undefined) return discard(attempt);
   const told = toldOf(content, { organizationName: owner.name, dashboardUrl: attempt.settings.dashboardUrl });
-  const planned = await plan(attempt, form, told);
+  const planned = await plan(attempt, form, told, isUrgent(content));
   if (planned === undefined) return undefined;
   const headline = row.event.type === "gathered" ? headlineOf(content) : undefined;
   const claimed = await transitions.claim(org, row, message.attempt, headline).catch(async (error) => {
@@ -175,28 +175,35 @@ const openForm = async (attempt: Attempt): Promise<AnyForm | undefined> => {
     const obstacle = { failure: "channel could not be opened", isOperators: true };
     if (Date.now() >= waitsUntil(row, settings)) await failChannel(attempt, obstacle, true);
     const seconds = Math.min(isPassing ? unavailableSeconds : Infinity, settings.waitingSeconds);
-    return wait(attempt, obstacle, { seconds, isEndless: true });
+    return wait(attempt, obstacle, { seconds, isEndless: true, isShown: true });
   }
 };
 
 /** Who gets the attempt. Undefined: nobody may get it now, and the delivery is dealt with. */
-const plan = async (attempt: Attempt, form: AnyForm, told: Told): Promise<Planned | undefined> => {
+const plan = async (
+  attempt: Attempt,
+  form: AnyForm,
+  told: Told,
+  isUrgent: boolean,
+): Promise<Planned | undefined> => {
   const { owner: organization, row, settings, logger } = attempt;
-  const { event, attemptLimit, reached = new Set() } = row;
+  const { event, attemptLimit, waits, reached = new Set() } = row;
   const { type } = event;
   const planned = await senderOf(form).plan?.(form.config, {
     organization,
     told,
     reached,
     isSingle: type === "breach" || type === "owner",
-    // All but findings, which people may send again by hand.
+    // What people send again by hand goes with what they cause.
+    isUrgent: isUrgent && attemptLimit === undefined,
     isCaused: type === "scan_error" || type === "scan_complete" || attemptLimit !== undefined,
+    bookedFrom: waits?.bookedFrom,
     dashboardUrl: settings.dashboardUrl,
     logger,
   });
   if (planned === undefined) return { addressees: [], giveBack: async () => {} };
   if ("over" in planned) return giveUp(attempt, { failure: planned.over });
-  return "obstacle" in planned ? wait(attempt, planned.obstacle, planned) : planned;
+  return "obstacle" in planned ? wait(attempt, planned.obstacle, { ...planned, isShown: true }) : planned;
 };
 
 const sendPrepared = (
@@ -276,6 +283,15 @@ const leastFor = async (org: number, { event }: Delivery): Promise<number | unde
 const waitsUntil = ({ waitsFrom, createdAt }: Delivery, { longestWaitSeconds }: DeliverSettings): number =>
   Date.parse(waitsFrom ?? createdAt) + longestWaitSeconds * 1000;
 
+/** How a delivery waits. `isShown`: its channel says so. The others: as of a plan (kinds/kind.ts). */
+type Waiting = {
+  seconds?: number;
+  isEndless?: boolean;
+  isShown?: boolean;
+  isOfTurn?: boolean;
+  bookedFrom?: string;
+};
+
 /**
  * Postpones a delivery that meets an obstacle. Gives it up once it is too old, unless it may wait without
  * end.
@@ -286,15 +302,20 @@ const wait = async (
   {
     seconds = attempt.settings.waitingSeconds,
     isEndless = false,
-  }: { seconds?: number; isEndless?: boolean } = {},
+    isShown = false,
+    isOfTurn = false,
+    bookedFrom,
+  }: Waiting = {},
 ): Promise<undefined> => {
-  const { org, row, settings, log } = attempt;
+  const { org, row, channel, settings, log } = attempt;
   const now = Date.now();
-  const latest = isEndless ? Infinity : waitsUntil(row, settings);
+  const latest = isEndless || isOfTurn ? Infinity : waitsUntil(row, settings);
   if (now >= latest) return giveUp(attempt, obstacle);
   // It waits as a row. As a message it would come again beside those of the re-dispatch, ever more often.
-  const until = new Date(Math.min(now + seconds * 1000, latest));
-  await transitions.postpone(org, row, until, obstacle.failure);
+  const until = new Date(Math.min(now + seconds * 1000, latest)).toISOString();
+  const waits = { reason: obstacle.failure, until };
+  if (isShown && isSetUp(channel)) await failing.recordWait(org, channel, waits);
+  await transitions.postpone(org, row, { ...waits, ...(bookedFrom && { bookedFrom }) }, isOfTurn);
   log("waiting", obstacle.failure);
 };
 

@@ -12,6 +12,9 @@ export type Flags = {
   notifyOnScanError: boolean;
 };
 
+/** What a message waits for, in a few words, and until when, ISO 8601. */
+export type WaitsFor = { reason: string; until: string };
+
 type Settings = Flags &
   Partial<AlertOptions> & {
     id: number;
@@ -24,6 +27,8 @@ type Settings = Flags &
     lastDeliveredAt?: string;
     /** When the other channels were last told that it fails, ISO 8601. */
     failureReportedAt?: string;
+    /** What one of its messages waits for (failing.ts). */
+    waits?: WaitsFor;
   };
 
 /** A stored alert channel. */
@@ -74,6 +79,12 @@ export const shown = (org: number, row: Channel): AlertConfig => {
   const flags = { notifyOnNewBreach, notifyOnScanComplete, notifyOnScanError };
   return { id, organizationId: org, channel, isEnabled, config, ...flags };
 };
+
+/** What a message of the channel waits for, and until when. */
+export const waitsForOf = ({ waits }: Channel, now: Date): WaitsFor | null =>
+  waits !== undefined && waits.until > now.toISOString()
+    ? { reason: waits.reason, until: waits.until }
+    : null;
 
 /** How the activity log and alerts name a channel. */
 export const describe = ({

@@ -11,7 +11,7 @@ import { secondsAfter } from "../../contract/alert-timing.ts";
 import { wake } from "../../outbox/outbox.ts";
 import type { Obstacle } from "../kinds/kind.ts";
 import { problemOf } from "./change-notice.ts";
-import { type Channel, describe, list } from "./channel.ts";
+import { type Channel, describe, list, type WaitsFor } from "./channel.ts";
 
 /** If some deliveries of a channel arrive and some do not, the next report comes after this time. */
 const againAfterSeconds = 24 * 3600;
@@ -52,6 +52,20 @@ export const recordFailure = async (
     ]),
   );
   if (written && notice.length > 0) await wake(org);
+};
+
+/** Messages that wait for one hour go out within some minutes of each other. */
+const apartMilliseconds = 10 * 60_000;
+
+/**
+ * Records that a message waits, unless the row says so already. What the row says ends by itself: then the message is
+ * attempted, or waits again. So no number of waiting messages makes more writes.
+ */
+export const recordWait = async (org: number, { id, waits }: Channel, next: WaitsFor): Promise<void> => {
+  const isSaid = waits !== undefined && waits.until > new Date().toISOString();
+  if (isSaid && Date.parse(next.until) - Date.parse(waits.until) < apartMilliseconds) return;
+  // A failed condition means that the channel was removed.
+  await table.attempt(table.update(keys.channel(org, id), { set: { waits: next }, if: exists }));
 };
 
 const inWords = (channel: Channel, { failure, isOperators, isPartial }: Failure): string => {

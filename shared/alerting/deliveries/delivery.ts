@@ -13,7 +13,7 @@ import * as counts from "../../counts/counts.ts";
 import { type Reserved, reserve } from "../../lists/blocks.ts";
 import { countedList } from "../../lists/counted-list.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
-import { type AnyChannel, type Channel, wants } from "../channels/channel.ts";
+import { type AnyChannel, type Channel, type WaitsFor, wants } from "../channels/channel.ts";
 import type { EventType } from "../kinds/events.ts";
 import type { DeliveryStatus } from "./delivery-schema.ts";
 import type { Share } from "./share.ts";
@@ -63,9 +63,6 @@ export const typeOf = (event: AlertEvent): EventType => {
 /** Breaches of an e-mail. `findingIds`: the findings, in the order of the `breachIds`. */
 export type PersonEvent = { breachIds: number[]; email: { id: number; findingIds: number[] } };
 
-/** What a delivery waits for, in a few words, and until when, ISO 8601. */
-type WaitsFor = { reason: string; until: string };
-
 /**
  * What a message about many people is about. `breachId`: the worst breach that it names; `isPart`: at least
  * so many people; `unwatched`: it is about so many addresses that nobody watches instead.
@@ -104,8 +101,8 @@ export type DeliveryRow = {
   scans?: Set<number>;
   /** Of a gathered event: what the last attempt told, discreet where the channel was. */
   headline?: Headline;
-  /** What it waits for, and until when (ISO 8601), since it could not be attempted. */
-  waits?: WaitsFor;
+  /** What it waits for since it could not be attempted. `bookedFrom`: see kinds/kind.ts. */
+  waits?: WaitsFor & { bookedFrom?: string };
   /** Of the last attempt, if it got an answer by HTTP. */
   lastResponse?: LastResponse;
   /** When the re-dispatch sends a message for this delivery, ISO 8601. */
@@ -114,7 +111,7 @@ export type DeliveryRow = {
   throttled?: number;
   /** Fingerprints of addresses that have their copy: further attempts send to the other recipients. */
   reached?: Set<string>;
-  /** From when it may wait for a day, ISO 8601, since it was sent again by hand. Default: `createdAt`. */
+  /** From when it may wait for a day, ISO 8601: sent again by hand, or its turn. Default: `createdAt`. */
   waitsFrom?: string;
   /** After this number of attempts it is given up. Default: `maximumAttempts`; more after a retry by hand. */
   attemptLimit?: number;
@@ -132,7 +129,10 @@ export const waitsForOf = (
   now: Date,
 ): WaitsFor | null => {
   if (dueAt === undefined) return null;
-  if (waits !== undefined && waits.until > now.toISOString()) return waits;
+  if (waits !== undefined && waits.until > now.toISOString()) {
+    const { reason, until } = waits;
+    return { reason, until };
+  }
   return status === "retrying" && lease === undefined ? { reason: "another attempt", until: dueAt } : null;
 };
 

@@ -149,17 +149,17 @@ const dueAtOf = (next: Next): string | undefined => {
   return undefined;
 };
 
-/** Makes a delivery that cannot be attempted now due at `until`. `reason`: what it waits for. */
+/** Makes a delivery that cannot be attempted now due when it has waited. `isOfTurn`: it may wait anew from then on. */
 export const postpone = async (
   org: number,
   { id, attempts }: Delivery,
-  until: Date,
-  reason: string,
+  waits: NonNullable<Delivery["waits"]>,
+  isOfTurn: boolean,
 ): Promise<void> => {
-  const dueAt = until.toISOString();
+  const { until } = waits;
   await table.attempt(
     table.update(deliveries.key(org, id), {
-      set: { dueAt, waits: { reason, until: dueAt } },
+      set: { dueAt: until, waits, ...(isOfTurn && { waitsFrom: until }) },
       if: isWaiting(attempts, new Date()),
     }),
   );

@@ -84,20 +84,25 @@ export type Occasion = {
   reached: ReadonlySet<string>;
   /** About a single address. */
   isSingle: boolean;
+  /** Tells of a breach of high severity or above. */
+  isUrgent: boolean;
   /** Everybody with a session or a key can cause it. */
   isCaused: boolean;
+  /** The hour, by its begin (ISO 8601), that a plan before has booked for it. */
+  bookedFrom?: string | undefined;
   dashboardUrl: string;
   logger: Logger;
 };
 
 /**
  * `addressees`: who gets a copy; none if all have theirs. `giveBack` is told how many copies were sent, and gives
- * the others back to the budget; it never throws. `obstacle`: why nothing may be sent for `seconds`. `over`: why
- * nothing will ever be.
+ * the others back to the budget; it never throws. `obstacle`: why nothing may be sent for `seconds`. `isOfTurn`: it
+ * has its turn then, and is not given up however long it waits; in the hour from `bookedFrom`, if that is booked.
+ * `over`: why nothing will ever be.
  */
 export type Plan =
   | { addressees: readonly Addressee[]; giveBack: (sent: number) => Promise<void> }
-  | { obstacle: Obstacle; seconds: number }
+  | { obstacle: Obstacle; seconds: number; isOfTurn?: boolean; bookedFrom?: string }
   | { over: string };
 
 /**

@@ -1,4 +1,6 @@
 /** What an attempt tells, read when it is made. */
+import { levelOf } from "../../hibp/severity.ts";
+import type { Severity } from "../../hibp/severity-schema.ts";
 import { type AnyChannel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent, Delivery } from "../deliveries/delivery.ts";
 import { kindOf } from "../kinds/kinds.ts";
@@ -40,6 +42,23 @@ export const readContent = async (
       return event.isExample ? exampleFor(channel) : { kind: "scan", event };
     default:
       return { kind: "scan", event };
+  }
+};
+
+/** Whether it tells a channel of a breach of high severity or above. One that it does not name counts as such. */
+export const isUrgent = (content: Content): boolean => {
+  const isHigh = ({ severity }: { severity: Severity }): boolean => levelOf(severity) >= levelOf("high");
+  switch (content.kind) {
+    case "owner":
+    case "scan":
+    case "example":
+      return false;
+    case "unwatched":
+      return isHigh(content);
+    case "person":
+      return content.breaches.some(isHigh);
+    default:
+      return content.discreetPeople > 0 || content.breaches.some(isHigh);
   }
 };
 

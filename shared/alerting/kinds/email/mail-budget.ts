@@ -16,10 +16,25 @@ const hourSeconds = 3_600;
 const daySeconds = 24 * hourSeconds;
 
 /**
- * `isCaused`: everybody with a session or a key can cause it, such as tests of channels and notices. It has
- * half of the budget at most, so that the other half is left to alerts of breaches.
+ * What copies are for. `isForOwner`: the owner of an address. `isCaused`: everybody with a session or a key can cause
+ * it, such as tests of channels and notices. Each of the two has half of the budget at most. `isUrgent`: a breach of
+ * high severity or above, told to a channel. `isSingle`: about a single address. `isBooked`: counted for the owner
+ * before (bookHour).
  */
-type Purpose = { isCaused?: boolean };
+type Purpose = {
+  isForOwner?: boolean;
+  isCaused?: boolean;
+  isUrgent?: boolean;
+  isSingle?: boolean;
+  isBooked?: boolean;
+};
+
+/**
+ * Up to how many tenths of the budget, whoever has used them, a message may go out. So critical and high messages to
+ * channels still find room when others do not. Among each, messages about many people go before those about one.
+ */
+const tenthsFor = ({ isUrgent = false, isSingle = false, isForOwner = false }: Purpose): number =>
+  (isUrgent ? 10 : 8) - (isSingle || isForOwner ? 1 : 0);
 
 /** The row that counts a day, the attribute of it that counts the hour, and when both end. */
 const windowsAt = (org: number, time: Date) => {
@@ -28,23 +43,75 @@ const windowsAt = (org: number, time: Date) => {
   const hour = Math.floor((seconds % daySeconds) / hourSeconds);
   return {
     key: keys.limit(`ORG#${org}#MAILS`, String(dayStart)),
+    dayStart: dayStart * 1_000,
+    hourOfDay: hour,
     hour: `hour${hour}`,
     hourEnd: new Date((dayStart + (hour + 1) * hourSeconds) * 1_000),
     dayEnd: new Date((dayStart + daySeconds) * 1_000),
   };
 };
 
-/** The attributes that count copies for this purpose, each with the part of the budget that it counts. */
-const countersOf = (hour: string, { isCaused = false }: Purpose) => [
-  { name: "day", of: "day", part: 1 } as const,
-  { name: hour, of: "hour", part: 1 } as const,
-  ...(isCaused
-    ? [
-        { name: "causedDay", of: "day", part: 1 / 2 } as const,
-        { name: `${hour}Caused`, of: "hour", part: 1 / 2 } as const,
-      ]
-    : []),
+type Windows = ReturnType<typeof windowsAt>;
+
+const tenthsOfHalf = 5;
+
+/** The attributes that count copies for this purpose, each with the tenths of the budget that it counts up to. */
+const countersOf = (hour: string, purpose: Purpose) => {
+  const { isForOwner, isBooked, isCaused } = purpose;
+  const tenths = tenthsFor(purpose);
+  return [
+    { name: "day", of: "day", tenths } as const,
+    { name: hour, of: "hour", tenths } as const,
+    ...(isForOwner && !isBooked ? ownersCounters(hour) : []),
+    ...(isCaused
+      ? [
+          { name: "causedDay", of: "day", tenths: tenthsOfHalf } as const,
+          { name: `${hour}Caused`, of: "hour", tenths: tenthsOfHalf } as const,
+        ]
+      : []),
+  ];
+};
+
+const ownersCounters = (hour: string) => [
+  { name: "ownersDay", of: "day", tenths: tenthsOfHalf } as const,
+  { name: `${hour}Owners`, of: "hour", tenths: tenthsOfHalf } as const,
 ];
+
+type Counter = ReturnType<typeof countersOf>[number];
+
+/** The count up to which so many copies fit. The first of an hour or day fit whatever their number. */
+const mostBefore = (copies: number, { of, tenths }: Counter, budget: MailBudget): number =>
+  Math.max(0, Math.floor((tenths * budget[of]) / 10) - copies);
+
+/** Counts copies where all counters have room. Otherwise gives the row as it is. One write unit. */
+const count = async (
+  { key, dayEnd }: Pick<Windows, "key" | "dayEnd">,
+  counters: readonly Counter[],
+  copies: number,
+  budget: MailBudget,
+): Promise<Record<string, unknown> | undefined> => {
+  const taken = await table.attempt(
+    table.update(key, {
+      add: Object.fromEntries(counters.map(({ name }) => [name, copies])),
+      setOnce: { [timeToLive]: dayEnd.getTime() / 1_000 + daySeconds },
+      if: allOf(
+        ...counters.map((counter) =>
+          condition(`attribute_not_exists(#${counter.name}) OR #${counter.name} <= :${counter.name}`, {
+            [counter.name]: mostBefore(copies, counter, budget),
+          }),
+        ),
+      ),
+    }),
+  );
+  return taken.written ? undefined : (taken.failed[0]?.item ?? {});
+};
+
+const hasRoom = (
+  row: Record<string, unknown>,
+  counter: Counter,
+  copies: number,
+  budget: MailBudget,
+): boolean => Number(row[counter.name] ?? 0) <= mostBefore(copies, counter, budget);
 
 /**
  * Takes copies out of the budget. Undefined when they may be sent, otherwise the end of the hour or day that
@@ -59,30 +126,54 @@ export const takeCopies = async (
   purpose: Purpose = {},
 ): Promise<Date | undefined> => {
   if (copies === 0) return undefined;
-  const { key, hour, hourEnd, dayEnd } = windowsAt(org, now);
+  const windows = windowsAt(org, now);
+  const { hour, hourEnd, dayEnd } = windows;
   if (budget.day === 0) return dayEnd;
   if (budget.hour === 0) return hourEnd;
-  const counters = countersOf(hour, purpose).map(({ name, of, part }) => ({
-    name,
-    of,
-    most: Math.max(0, Math.floor(part * budget[of]) - copies),
-  }));
-  const taken = await table.attempt(
-    table.update(key, {
-      add: Object.fromEntries(counters.map(({ name }) => [name, copies])),
-      setOnce: { [timeToLive]: dayEnd.getTime() / 1_000 + daySeconds },
-      if: allOf(
-        ...counters.map(({ name, most }) =>
-          condition(`attribute_not_exists(#${name}) OR #${name} <= :${name}`, { [name]: most }),
-        ),
-      ),
-    }),
-  );
-  if (taken.written) return undefined;
-  const row = taken.failed[0]?.item ?? {};
-  const isDayOver = counters.some(({ name, of, most }) => of === "day" && Number(row[name] ?? 0) > most);
+  const counters = countersOf(hour, purpose);
+  const row = await count(windows, counters, copies, budget);
+  if (row === undefined) return undefined;
+  const isDayOver = counters.some((each) => each.of === "day" && !hasRoom(row, each, copies, budget));
   return isDayOver ? dayEnd : hourEnd;
 };
+
+/** Hours are booked until the end of so many days after today. */
+const daysBooked = 7;
+
+/**
+ * Books copies to owners in the next hour in which their half has room, and gives its begin. So those who wait for
+ * days know until when, and do not all try in each hour. `isBooked` is false if all these days are full: `from` is
+ * their end. A crash may book too many and never too few.
+ */
+export const bookHour = async (
+  org: number,
+  copies: number,
+  budget: MailBudget,
+  now: Date,
+): Promise<{ from: Date; isBooked: boolean }> => {
+  const days = Array.from({ length: daysBooked + 1 }, (_, day) =>
+    windowsAt(org, new Date(now.getTime() + day * daySeconds * 1_000)),
+  );
+  const rows = await table.getMany<Record<string, unknown>>(days.map(({ key }) => key));
+  for (const [index, day] of days.entries()) {
+    const first = index === 0 ? day.hourOfDay + 1 : 0;
+    let row = rows[index] ?? {};
+    for (let hourOfDay = first; hourOfDay < 24; hourOfDay++) {
+      const counters = ownersCounters(`hour${hourOfDay}`);
+      if (!counters.every((each) => hasRoom(row, each, copies, budget))) continue;
+      const full = await count(day, counters, copies, budget);
+      if (full === undefined)
+        return { from: new Date(day.dayStart + hourOfDay * hourSeconds * 1_000), isBooked: true };
+      // Others have booked the rest meanwhile.
+      row = full;
+    }
+  }
+  return { from: days.at(-1)?.dayEnd ?? now, isBooked: false };
+};
+
+/** Whether the hour that begins at `from` (ISO 8601) is under way. */
+export const isHourOf = (from: string | undefined, now: Date): boolean =>
+  from !== undefined && Math.floor((now.getTime() - Date.parse(from)) / 1_000 / hourSeconds) === 0;
 
 /** Gives copies back that were taken at this time and not sent. A transaction, which recognizes its own tries. */
 export const giveBackCopies = async (

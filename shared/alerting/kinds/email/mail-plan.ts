@@ -1,6 +1,6 @@
 import type { Occasion, Plan } from "../kind.ts";
 import { askToConfirm, unconfirmed } from "./confirmation.ts";
-import { defaultMailBudget, giveBackCopies, takeCopies } from "./mail-budget.ts";
+import { bookHour, defaultMailBudget, giveBackCopies, isHourOf, takeCopies } from "./mail-budget.ts";
 import { addresseesOf, fingerprint } from "./recipient.ts";
 
 /** `isForNobody`: no recipient wants it. */
@@ -10,27 +10,16 @@ type MailPlan = Plan & { isForNobody?: boolean };
 const confirmationSeconds = 3_600;
 
 /**
- * Messages about single addresses that wait for the same hour or day are spread. The re-dispatch sends all
- * others before.
+ * Messages about single addresses that wait for the same hour or day are spread. The urgent ones among them have gone
+ * out after the head start. The re-dispatch sends all others before.
  */
 const headStartSeconds = 120;
 const spreadSeconds = 300;
 
-/**
- * Messages about single addresses take at most this share of an hour and a day. Summaries, scan errors and
- * notices may use all of it, and go first in an hour. A message to more recipients than the share is the
- * first of its hour, or waits (mail-budget.ts).
- */
-const shareOfSingles = 0.9;
-
-/** Of a budget of one, that one. */
-const singlesOf = (copies: number): number =>
-  Math.max(Math.min(1, copies), Math.floor(copies * shareOfSingles));
-
 /** Decides who of these addresses gets a copy now, and takes the copies out of the budget. */
 export const planMail = async (
   addresses: readonly string[],
-  { organization, reached, isSingle, isCaused, dashboardUrl, logger }: Occasion,
+  { organization, told, reached, isSingle, isUrgent, isCaused, bookedFrom, dashboardUrl, logger }: Occasion,
 ): Promise<MailPlan> => {
   const { id: org, mailBudget = defaultMailBudget } = organization;
   const willing = (await addresseesOf(org, addresses)).filter(({ consent }) => consent !== "refused");
@@ -49,9 +38,10 @@ export const planMail = async (
   }
   const addressees = all.filter(({ email }) => !reached.has(fingerprint(org, email)));
   const takenAt = new Date();
-  const budget = isSingle ? { hour: singlesOf(mailBudget.hour), day: singlesOf(mailBudget.day) } : mailBudget;
-  const purpose = { isCaused };
-  const usedUpUntil = await takeCopies(org, addressees.length, budget, takenAt, purpose);
+  const isForOwner = told.owner !== undefined;
+  const isBooked = isForOwner && isHourOf(bookedFrom, takenAt);
+  const purpose = { isForOwner, isCaused, isUrgent, isSingle, isBooked };
+  const usedUpUntil = await takeCopies(org, addressees.length, mailBudget, takenAt, purpose);
   if (usedUpUntil === undefined) {
     const giveBack = (sent: number): Promise<void> =>
       giveBackCopies(org, addressees.length - sent, takenAt, purpose).catch((error: Error) => {
@@ -60,8 +50,14 @@ export const planMail = async (
       });
     return { addressees, giveBack };
   }
-  const seconds =
-    (usedUpUntil.getTime() - Date.now()) / 1_000 +
-    (isSingle ? headStartSeconds + Math.random() * spreadSeconds : 0);
-  return { obstacle: { failure: "budget of e-mails is used up", isOperators: true }, seconds };
+  const obstacle = { failure: "budget of e-mails is used up", isOperators: true };
+  const spread = isUrgent ? headStartSeconds : spreadSeconds;
+  const behind = isSingle ? (isUrgent ? 0 : headStartSeconds) + Math.random() * spread : 0;
+  const secondsTo = (time: Date): number => (time.getTime() - Date.now()) / 1_000 + behind;
+  // Without a budget none ever has its turn.
+  const isOfTurn = mailBudget.hour > 0 && mailBudget.day > 0;
+  if (!isOfTurn || !isForOwner) return { obstacle, seconds: secondsTo(usedUpUntil), isOfTurn };
+  const hour = await bookHour(org, addressees.length, mailBudget, takenAt);
+  const booked = hour.isBooked ? { bookedFrom: hour.from.toISOString() } : {};
+  return { obstacle, seconds: secondsTo(hour.from), isOfTurn, ...booked };
 };
