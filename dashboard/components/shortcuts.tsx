@@ -19,7 +19,9 @@ const shortcuts = [
   ["E", "Acknowledge with a resolution and a reason; Ctrl and Enter sends"],
   ["t", "Tell the owners of what is selected, or of the row"],
   ["a", "Assign the breach to me"],
-  ["z", "Undo what was just acknowledged"],
+  ["w", "Watch what is selected, or the row"],
+  ["i", "Ignore what is selected, or the row"],
+  ["z", "Undo what was just acknowledged or ignored"],
   ["/", "Search the page, or else for an address or its owner"],
   ["?", "Show this list"],
 ] as const;

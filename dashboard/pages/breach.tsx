@@ -7,6 +7,7 @@ import { FailureNotice, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
 import { SeverityMark } from "../components/severity.tsx";
 import { useAction } from "../components/use-action.ts";
+import { onDemand } from "../on-demand.tsx";
 import { place } from "../router.ts";
 import { breachDayName } from "../text/dates.ts";
 import { count, number } from "../text/words.ts";
@@ -20,6 +21,10 @@ import { FindingList, useFindings } from "./findings/list.tsx";
 import { matchingOf } from "./findings/requests.ts";
 import { TellDialog } from "./findings/tell.tsx";
 
+const UnwatchedOfBreach = onDemand(
+  async () => (await import("./domains/unwatched-of-breach.tsx")).UnwatchedOfBreach,
+);
+
 type Breach = Finding["breach"];
 
 export function BreachPage({ id }: { id: string }) {
@@ -30,6 +35,9 @@ export function BreachPage({ id }: { id: string }) {
   const known = useRef<Breach>(undefined);
   known.current = value?.findings[0]?.breach ?? value?.breach ?? known.current;
   const breach = known.current;
+  const { unwatched = 0 } = value ?? {};
+  // A breach can be there with nobody but addresses that nobody watches.
+  const hasPeople = value === undefined || value.breach?.lastDetectedAt !== null;
   const { dialog, show } = useDialog(people.reload);
   const action = useAction();
 
@@ -43,7 +51,8 @@ export function BreachPage({ id }: { id: string }) {
       title={breach === undefined ? "Breach" : isolated(breach.title)}
       about={breach && <SeverityMark severity={breach.severity} />}
       actions={
-        breach && (
+        breach &&
+        hasPeople && (
           <>
             <Button isBusy={action.isBusy} onClick={() => askFor(true)}>
               Reopen
@@ -64,7 +73,10 @@ export function BreachPage({ id }: { id: string }) {
       {value !== undefined && breach === undefined ? (
         <NoMatch title="Nobody here is in this breach." path="/breaches" all="Show all breaches" />
       ) : (
-        <FindingList filters={filters} data={people} heading="People" />
+        <>
+          {unwatched > 0 && <UnwatchedOfBreach id={id} count={unwatched} />}
+          {hasPeople && <FindingList filters={filters} data={people} heading="People" />}
+        </>
       )}
       {dialog}
     </Page>

@@ -149,7 +149,7 @@ function NothingNew({ news, isScanning }: { news: Overview["news"]; isScanning: 
       <h2>{isScanning ? "Nothing new so far" : "Nothing new to handle"}</h2>
       <p>
         {news.findings === 0
-          ? "In the last 7 days no address turned up in a breach that was not known at its first check."
+          ? "In the last 7 days no watched address turned up in a breach that was not known at its first check."
           : `You have handled all ${count(news.findings, "new finding")} of the last 7 days.`}
       </p>
     </>
@@ -226,20 +226,21 @@ function NotWatched({ unwatched, severeUnwatchedAt }: Overview) {
   if (unwatched === 0) return null;
   const isSevere = severeUnwatchedAt !== null;
   return (
-    <dd>
-      <a
-        class={isSevere ? "alarming" : ""}
-        href={addressOf("/domains/unwatched", isSevere ? { order: "newest" } : {})}
-      >
-        In breaches, not watched: <strong>{number(unwatched)}</strong>
-      </a>
+    <>
+      <dd>
+        <a
+          class={isSevere ? "alarming" : ""}
+          href={addressOf("/domains/unwatched", isSevere ? { order: "newest" } : {})}
+        >
+          In breaches, not watched: <strong>{number(unwatched)}</strong>
+        </a>
+      </dd>
       {isSevere && (
-        <small>
-          {" "}
-          New: one is in a breach of high severity or above, since <When time={severeUnwatchedAt} />
-        </small>
+        <dd class="muted">
+          New since {dayName(severeUnwatchedAt.slice(0, 10))}: in a breach of high severity or above
+        </dd>
       )}
-    </dd>
+    </>
   );
 }
 

@@ -4,6 +4,7 @@ import { type Ends, FormDialog, type Show } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Progress as ProgressBar } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
+import { sayWithUndo } from "../../components/undo.ts";
 import { reloadAll } from "../../components/use-data.ts";
 import { count } from "../../text/words.ts";
 import { change, type Progress, partlyDone, type Selection, undo } from "./requests.ts";
@@ -69,18 +70,14 @@ async function acknowledgeOpen(selection: Selection): Promise<{ done: number; cr
 }
 
 function offerUndo(selection: Selection, done: number, acknowledgedAt?: string): void {
-  const act = async (): Promise<void> => {
-    // Until it says how it ended.
-    say("Reopening …", undefined, 3600);
-    try {
-      say(`Reopened ${count((await undo(selection, acknowledgedAt)).done, "finding")}.`);
-    } catch (error) {
-      say(`Not everything was reopened: ${asFailure(error).message}`, offer);
-    }
-    reloadAll();
-  };
-  const offer = selection.isOpen ? { name: "Undo", act: () => void act() } : undefined;
-  say(`Acknowledged ${count(done, "finding")}.`, offer);
+  const said = `Acknowledged ${count(done, "finding")}.`;
+  if (selection.isOpen) {
+    sayWithUndo(said, {
+      doing: "Reopening …",
+      undo: async () => `Reopened ${count((await undo(selection, acknowledgedAt)).done, "finding")}.`,
+      failed: "Not everything was reopened",
+    });
+  } else say(said);
 }
 
 type Properties = Ends & {
