@@ -35,6 +35,7 @@ test("a stealer log that names an address later is severe news, its first in the
   const first = await scan(org, { [stranger]: ["Leak"], 2: ["Leak"], 3: ["Leak"] });
   expect(await severe(org)).toBeUndefined();
   expect(await ofScan.read(org, [first])).toEqual({
+    scanCount: 1,
     news: new Map(),
     first: new Map([[3, 3]]),
     byBreach: new Map(),
@@ -47,6 +48,7 @@ test("a stealer log that names an address later is severe news, its first in the
   expect(Date.parse(changed?.lastNewAt ?? "")).toBeGreaterThan(Date.parse(changed?.firstSeenAt ?? ""));
   expect(await listed(org, { order: "severity" })).toEqual([3, 2, stranger].map(addressOf));
   expect(await ofScan.read(org, [second])).toEqual({
+    scanCount: 1,
     news: new Map([
       [1, 1],
       [4, 1],
