@@ -12,11 +12,12 @@ export const createAlertConfig = defineEndpoint({
   limit: "alertConfigWrites",
   counted: "by handler",
   repeatable: true,
-  // The admins get a notice.
+  // The admins and other channels get a notice.
   uses: [
     "table:read",
     "table:write",
     "table:write:channels",
+    "queue:outbox",
     "queue:sign-in-mails",
     "channel-key",
     "email-confirmation",

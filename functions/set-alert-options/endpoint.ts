@@ -11,5 +11,6 @@ export const setAlertOptions = defineEndpoint({
   body: z.strictObject(alertOptions.shape),
   reply: alertOptions,
   refusals: ["channelNotFound"],
-  uses: ["table:read", "table:write", "table:write:channels"],
+  // Other channels get a notice of less that is told.
+  uses: ["table:read", "table:write", "table:write:channels", "queue:outbox"],
 });

@@ -3,10 +3,12 @@ import { expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import { remove } from "../../shared/alerting/channels/remove.ts";
 import { activity } from "../dashboard/activity.ts";
+import { signedIn } from "../dashboard/signed-in.ts";
 import { createChannel, inboxOf, listChannels, listDeliveries } from "../service/alert-channels.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
 import { type Received, receivedAt } from "../service/receiver.ts";
+import { presetCount } from "./limit-window.ts";
 
 const publicUrl = "https://192.0.32.8/hooks/T0KEN";
 const onlyBreaches = { notifyOnNewBreach: true, notifyOnScanComplete: false, notifyOnScanError: false };
@@ -76,45 +78,148 @@ test("a changed destination is told only to channels that want scan errors", asy
   const silent = await createWebhook(organization, wantsNot, onlyBreaches);
   const disabled = await createWebhook(organization, wantsNot, { ...onlyErrors, isEnabled: false });
   const id = await createWebhook(organization, publicUrl, {}, "SECRET-OF-THE-HOOK");
+  const announced = 3;
+  await told(wants, announced);
   const config = { url: "https://192.0.32.9/MOVED" };
   expect((await api.patch(`/alert-configs/${id}`, { config })).status).toBe(200);
-  expect(await told(wants, 1)).toEqual([
+  expect((await told(wants, announced + 1)).at(-1)).toBe(
     `The destination of the webhook alert channel ${id} was changed. The activity log says who did it.`,
-  ]);
+  );
   for (const other of [silent, disabled, id]) expect(await listDeliveries(organization, other)).toEqual([]);
 
-  // Neither sending back the stored values, nor a new secret, is a new destination.
-  for (const patch of [{ config }, { config: { secret: "ANOTHER-SECRET-OF-IT" } }, { isEnabled: false }])
-    expect((await api.patch(`/alert-configs/${id}`, patch)).status).toBe(200);
+  // Sending back the stored values moves nothing.
+  expect((await api.patch(`/alert-configs/${id}`, { config })).status).toBe(200);
   const recipients = ["a@acme.example"];
   const moved = { channel: "email", config: { recipients } };
   expect((await api.patch(`/alert-configs/${id}`, moved)).status).toBe(200);
-  expect(await told(wants, 2)).toHaveLength(2);
+  expect(await told(wants, announced + 2)).toHaveLength(announced + 2);
 });
 
-test.each<[how: string, turnOff: (api: Organization["api"], path: string) => Promise<{ status: number }>]>([
-  ["deleted", (api, path) => api.delete(path)],
-  ["turned off", (api, path) => api.patch(path, { isEnabled: false })],
-  ["kept from alerts of new breaches", (api, path) => api.patch(path, { notifyOnNewBreach: false })],
-])("when the last channel with alerts of new breaches is %s, the others are told", async (_, turnOff) => {
+test("a new channel is told to the others that want scan errors, and not to itself", async () => {
+  const organization = await createOrganization();
+  const [wants, wantsNot] = [inboxOf(organization, "wants"), inboxOf(organization, "wants-not")];
+  await createWebhook(organization, wants, onlyErrors);
+  const silent = await createWebhook(organization, wantsNot, onlyBreaches);
+  const disabled = await createWebhook(organization, wantsNot, { ...onlyErrors, isEnabled: false });
+  const member = await signedIn(organization.id, { role: "member" });
+  const config = { url: publicUrl };
+  const id = await createChannel(member.v1, { channel: "webhook", config, ...onlyErrors });
+  expect((await told(wants, 3)).sort()).toEqual(
+    [silent, disabled, id]
+      .sort()
+      .map(
+        (each) =>
+          `Alerts also go to the webhook alert channel ${each}, which is new. The activity log says who did it.`,
+      ),
+  );
+  for (const other of [silent, disabled, id]) expect(await listDeliveries(organization, other)).toEqual([]);
+});
+
+test("that a channel tells less is told to the others, and not that it tells more", async () => {
   const organization = await createOrganization();
   const { api } = organization;
   const inbox = inboxOf(organization, "errors");
   const listener = await createWebhook(organization, inbox, onlyErrors);
+  const keep = await createWebhook(organization, publicUrl, onlyBreaches);
+  await createWebhook(organization, publicUrl, onlyBreaches);
+  const member = await signedIn(organization.id, { role: "member" });
+  const path = `/alert-configs/${keep}`;
+  const { body: options } = await api.get(`${path}/options`);
+  const steps: [change: () => Promise<{ status: number }>, words: string | undefined][] = [
+    [() => member.v1.patch(path, { isEnabled: false }), "channel turned off"],
+    [() => api.patch(path, { isEnabled: true, notifyOnScanComplete: true }), undefined],
+    [() => api.patch(path, { notifyOnScanComplete: false }), "alerts of completed scans turned off"],
+    [() => api.patch(path, { config: { secret: "F1RST-SECRET-OF-IT" } }), "secret set"],
+    [() => api.patch(path, { config: { secret: "S3COND-SECRET-OF-IT" } }), "secret replaced"],
+    [() => api.put(`${path}/options`, { ...options, minSeverity: "high" }), "least severity changed"],
+    [() => api.put(`${path}/options`, { ...options, name: "Main" }), undefined],
+    [
+      () => api.put(`${path}/options`, { ...options, name: "Main", sensitive: "discreet" }),
+      "words for sensitive breaches changed",
+    ],
+  ];
+  for (const [change] of steps) expect((await change()).status).toBe(200);
+  const expected = steps.flatMap(([, words]) => words ?? []);
+  const announced = 2;
+  const sentences = await told(inbox, announced + expected.length);
+  const changed = new RegExp(
+    `^The settings of the webhook alert channel ${keep}( "Main")? were changed: (.+)\\. ` +
+      "The activity log says who did it\\.$",
+  );
+  expect(sentences.flatMap((sentence) => changed.exec(sentence)?.[2] ?? []).sort()).toEqual(
+    expected.toSorted(),
+  );
+  expect(sentences).toHaveLength(announced + expected.length);
+  expect(await listDeliveries(organization, listener)).toHaveLength(announced + expected.length);
+  expect(await listDeliveries(organization, keep)).toEqual([]);
+});
+
+test("beyond a hundred in a day a channel is still silenced, without more notices", async () => {
+  const organization = await createOrganization();
+  const { api, id: org } = organization;
+  const inbox = inboxOf(organization, "errors");
+  await createWebhook(organization, inbox, onlyErrors);
+  await createWebhook(organization, publicUrl, onlyBreaches);
+  const id = await createWebhook(organization, publicUrl, onlyBreaches);
+  expect(await told(inbox, 2)).toHaveLength(2);
+  await presetCount(`CHANNELS-QUIETED#${org}#other`, 99, 86_400);
+  for (const isEnabled of [false, true, false])
+    expect((await api.patch(`/alert-configs/${id}`, { isEnabled })).status).toBe(200);
+  expect((await api.delete(`/alert-configs/${id}`)).status).toBe(200);
+  const last =
+    `Nothing goes to the webhook alert channel ${id} any more: it was deleted. ` +
+    "The activity log says who did it.";
+  const sentences = await told(inbox, 4);
+  expect(sentences).toContain(last);
+  expect(sentences).toHaveLength(4);
+});
+
+test.each<
+  [
+    how: string,
+    turnOff: (api: Organization["api"], path: string) => Promise<{ status: number }>,
+    sentence: (webhook: string) => string,
+  ]
+>([
+  [
+    "deleted",
+    (api, path) => api.delete(path),
+    (webhook) => `Nothing goes to ${webhook} any more: it was deleted.`,
+  ],
+  [
+    "turned off",
+    (api, path) => api.patch(path, { isEnabled: false }),
+    (webhook) => `The settings of ${webhook} were changed: channel turned off.`,
+  ],
+  [
+    "kept from alerts of new breaches",
+    (api, path) => api.patch(path, { notifyOnNewBreach: false }),
+    (webhook) => `The settings of ${webhook} were changed: alerts of new breaches turned off.`,
+  ],
+])("when the last channel with alerts of new breaches is %s, that is told too", async (_, turnOff, of) => {
+  const organization = await createOrganization();
+  const { api } = organization;
+  const inbox = inboxOf(organization, "errors");
+  await createWebhook(organization, inbox, onlyErrors);
   const first = await createWebhook(organization, publicUrl, onlyBreaches);
   const last = await createWebhook(organization, publicUrl, onlyBreaches);
-  expect((await turnOff(api, `/alert-configs/${first}`)).status).toBe(200);
-  expect(await listDeliveries(organization, listener)).toEqual([]);
-  expect((await turnOff(api, `/alert-configs/${last}`)).status).toBe(200);
-  expect(await told(inbox, 1)).toEqual([
-    `No channel gets alerts of new breaches any more: the webhook alert channel ${last} was the ` +
-      "last one. The activity log says who did it.",
-  ]);
+  for (const id of [first, last]) expect((await turnOff(api, `/alert-configs/${id}`)).status).toBe(200);
+  const who = "The activity log says who did it.";
+  const nameOf = (id: number) => `the webhook alert channel ${id}`;
+  expect((await told(inbox, 4)).sort()).toEqual(
+    [
+      `Alerts also go to ${nameOf(first)}, which is new. ${who}`,
+      `Alerts also go to ${nameOf(last)}, which is new. ${who}`,
+      `${of(nameOf(first))} ${who}`,
+      `${of(nameOf(last))} No channel gets alerts of new breaches any more: ${nameOf(last)} was the last one. ${who}`,
+    ].sort(),
+  );
 });
 
 test("of two channels that are deleted at the same instant one is the last", async () => {
   const organization = await createOrganization();
-  const listener = await createWebhook(organization, inboxOf(organization, "errors"), onlyErrors);
+  const inbox = inboxOf(organization, "errors");
+  const listener = await createWebhook(organization, inbox, onlyErrors);
   const pair = [
     await createWebhook(organization, publicUrl, onlyBreaches),
     await createWebhook(organization, publicUrl, onlyBreaches),
@@ -122,9 +227,8 @@ test("of two channels that are deleted at the same instant one is the last", asy
   // Called in this process, so that both read before the first one writes.
   await Promise.all(pair.map((id) => remove(organization.id, id, administrator)));
   expect(await listChannels(organization.api)).toMatchObject([{ id: listener }]);
-  const notices = await eventually(
-    () => listDeliveries(organization, listener),
-    ({ length }) => length > 0,
-  );
-  expect(notices).toHaveLength(1);
+  // Both were announced, and both deletions are told.
+  const sentences = await told(inbox, 4);
+  expect(sentences.filter((sentence) => /was the last one/.test(sentence))).toHaveLength(1);
+  expect(sentences).toHaveLength(4);
 });

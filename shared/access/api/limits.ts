@@ -192,8 +192,19 @@ export const countPasskey = (org: number, userId: number): Promise<void> =>
 export const countChannel = (org: number): Promise<void> =>
   countDay(`CHANNELS#${org}`, perDay.channels, "channelsOfDay");
 
+/**
+ * Counts a change that makes a channel tell less; `last`: of the last that had alerts of new breaches. False:
+ * so many were told of today that this one is done without a notice.
+ */
+export const countQuieted = async (org: number, which: "last" | "other"): Promise<boolean> => {
+  const { requests } = await countToday(`CHANNELS-QUIETED#${org}#${which}`, perDay.channels);
+  return requests.refusedSeconds === 0;
+};
+
+const countToday = (subject: string, most: number) => count(subject, { requests: most }, 86_400, new Date());
+
 const countDay = async (subject: string, most: number, refusal: RefusalName): Promise<void> => {
-  const { requests } = await count(subject, { requests: most }, 86_400, new Date());
+  const { requests } = await countToday(subject, most);
   const { refusedSeconds } = requests;
   if (refusedSeconds > 0) throw new Refusal(refusal, { headers: { "Retry-After": String(refusedSeconds) } });
 };

@@ -1,11 +1,12 @@
 /**
- * Reports changes of channels, so that nobody with a key or a session sends alerts elsewhere unseen. The
- * activity log says what changed, without values. When alerts reach other receivers, the admins get an
- * e-mail. Neither channels' flags nor the budget of e-mails stop it. The other channels that want notices get
- * one too.
+ * Reports changes of channels, so that nobody with a key or a session sends alerts elsewhere or silences them
+ * unseen. The activity log says what changed, without values. When alerts reach other receivers, or none, the
+ * admins get an e-mail. Neither channels' flags nor the budget of e-mails stop it. The other channels that want
+ * notices get one of these changes, and of each that makes a channel tell less.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../access/activity/actor.ts";
+import { countQuieted } from "../../access/api/limits.ts";
 import { newNoticesToAdmins } from "../../access/notices/notice.ts";
 import { condition, type Write } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
@@ -21,6 +22,8 @@ type ChannelChange = {
   after: Channel | undefined;
   /** Whether it sends to another destination than before. */
   isMoved: boolean;
+  /** What makes it tell less, or lets its receiver refuse it, in the words of the activity log. */
+  quieted: readonly string[];
   otherChannels: readonly Channel[];
 };
 
@@ -32,15 +35,29 @@ export const formChanges = (before: ChannelForm, after: ChannelForm): string[] =
 ];
 
 /** What differs between the flags, in the same words. */
-export const flagChanges = (before: Flags, after: Flags): string[] => [
-  ...switched(before.notifyOnNewBreach, after.notifyOnNewBreach, "alerts of new breaches turned"),
-  ...switched(before.notifyOnScanComplete, after.notifyOnScanComplete, "alerts of completed scans turned"),
-  ...switched(before.notifyOnScanError, after.notifyOnScanError, "alerts of scan errors turned"),
-  ...switched(before.isEnabled, after.isEnabled, "channel turned"),
+export const flagChanges = (before: Flags, after: Flags): string[] =>
+  flagNames
+    .filter((flag) => before[flag] !== after[flag])
+    .map((flag) => `${wordsOfFlags[flag]} turned ${after[flag] ? "on" : "off"}`);
+
+/** What makes a channel tell less, or lets its receiver refuse it: flags turned off, and another secret. */
+export const quietedBy = (
+  flags: { before: Flags; after: Flags },
+  forms: { before: ChannelForm; after: ChannelForm } | undefined,
+): string[] => [
+  ...(forms ? secretChange(secretOf(forms.before), secretOf(forms.after)) : []),
+  ...flagNames
+    .filter((flag) => flags.before[flag] && !flags.after[flag])
+    .map((flag) => `${wordsOfFlags[flag]} turned off`),
 ];
 
-const switched = (before: boolean, after: boolean, what: string): string[] =>
-  before === after ? [] : [`${what} ${after ? "on" : "off"}`];
+const wordsOfFlags: Record<keyof Flags, string> = {
+  notifyOnNewBreach: "alerts of new breaches",
+  notifyOnScanComplete: "alerts of completed scans",
+  notifyOnScanError: "alerts of scan errors",
+  isEnabled: "channel",
+};
+const flagNames = Object.keys(wordsOfFlags) as (keyof Flags)[];
 
 const secretOf = (form: ChannelForm): string | undefined => kindOf(form).secretOf?.(form.config);
 
@@ -57,52 +74,105 @@ export const destinationOf = (form: ChannelForm) => kindOf(form).destinationOf(f
 export const isOtherDestination = (before: ChannelForm, after: ChannelForm): boolean =>
   !isDeepStrictEqual(destinationOf(before), destinationOf(after));
 
-/** The notice to the admins of a new channel. */
-export const noticeOfNew = async (
+/** The notices of a new channel, to the admins and to the other channels that want `scan_error`. */
+export const noticesOfNew = (
   org: number,
   channel: Pick<Channel, "channel" | "id">,
+  otherChannels: readonly Channel[],
   actor: Actor,
-): Promise<Notices> => {
-  const { writes, send } = await newNoticesToAdmins(org);
-  const what = `Alerts also go to ${describe(channel)}, which is new.`;
-  return { writes: writes({ about: "channel", what, by: nameOf(actor) }), send };
-};
+): Promise<Notices> =>
+  announced(org, [`Alerts also go to ${describe(channel)}, which is new.`], otherChannels, actor);
 
 /** For the transaction of a change, and to send afterwards. */
 type Notices = { writes: Write[]; send: () => Promise<void> };
 
 const nameOf = ({ type, label }: Actor): string => (type === "api_key" ? `the API key "${label}"` : label);
 
-/**
- * The notices to the admins and to the other channels that want `scan_error`. They tell of a changed
- * destination, and that the last channel with alerts of new breaches goes. If another channel has such
- * alerts, the transaction is refused when that channel has changed.
- */
-export const noticesOf = async (
+/** Tells others in sentences, without what a channel sends to: its channels, and with an actor the admins. */
+const announced = async (
   org: number,
-  { before, after, isMoved, otherChannels }: ChannelChange,
-  actor: Actor,
+  sentences: readonly string[],
+  otherChannels: readonly Channel[],
+  byActor?: Actor,
 ): Promise<Notices> => {
-  const isLeaving = wants(before, "breach") && (after === undefined || !wants(after, "breach"));
-  const remaining = isLeaving ? otherChannels.find((channel) => wants(channel, "breach")) : undefined;
-  const sentences = [
-    ...(isMoved ? [`The destination of ${describe(before)} was changed.`] : []),
-    ...(isLeaving && remaining === undefined
-      ? [`No channel gets alerts of new breaches any more: ${describe(before)} was the last one.`]
-      : []),
-  ];
-  const check = remaining === undefined ? [] : [stillGetsBreaches(org, remaining)];
-  if (sentences.length === 0) return { writes: check, send: async () => {} };
   const what = sentences.join(" ");
   const toOthers = problemOf(org, otherChannels, `${what} The activity log says who did it.`);
-  const toAdmins = await newNoticesToAdmins(org);
+  const toAdmins = byActor && (await newNoticesToAdmins(org));
   return {
-    writes: [...check, ...toOthers, ...toAdmins.writes({ about: "channel", what, by: nameOf(actor) })],
+    writes: [
+      ...toOthers,
+      ...(toAdmins ? toAdmins.writes({ about: "channel", what, by: nameOf(byActor) }) : []),
+    ],
     send: async () => {
-      await Promise.all([toAdmins.send(), toOthers.length > 0 && wake(org)]);
+      await Promise.all([toAdmins?.send(), toOthers.length > 0 && wake(org)]);
     },
   };
 };
+
+/**
+ * The notices of a change. The other channels that want `scan_error` learn of another destination, of less that
+ * the channel tells, and of its deletion. The admins learn of another destination, and that the last channel
+ * with alerts of new breaches goes. If another channel has such alerts, the transaction is refused when that
+ * channel has changed.
+ */
+export const noticesOf = async (
+  org: number,
+  { before, after, isMoved, quieted, otherChannels }: ChannelChange,
+  actor: Actor,
+  isFew: IsFew = async () => true,
+): Promise<Notices> => {
+  const isLeaving = wants(before, "breach") && (after === undefined || !wants(after, "breach"));
+  const remaining = isLeaving ? otherChannels.find((channel) => wants(channel, "breach")) : undefined;
+  const check = remaining === undefined ? [] : [stillGetsBreaches(org, remaining)];
+  const isLast = isLeaving && remaining === undefined;
+  const sentences = [
+    ...(isMoved ? [`The destination of ${describe(before)} was changed.`] : []),
+    ...(quieted.length > 0 ? [quietedSentence(before, quieted)] : []),
+    ...(after === undefined ? [`Nothing goes to ${describe(before)} any more: it was deleted.`] : []),
+    ...(isLast
+      ? [`No channel gets alerts of new breaches any more: ${describe(before)} was the last one.`]
+      : []),
+  ];
+  const hasListeners = otherChannels.some((channel) => wants(channel, "scan_error"));
+  // What moves or ends channels is limited already: the number of channels that are added and moved.
+  const isTold =
+    sentences.length > 0 &&
+    (isMoved || isLast || hasListeners) &&
+    (isMoved || after === undefined || (await isFew(isLast ? "last" : "other")));
+  if (!isTold) return { writes: check, send: async () => {} };
+  const { writes, send } = await announced(
+    org,
+    sentences,
+    otherChannels,
+    isMoved || isLast ? actor : undefined,
+  );
+  return { writes: [...check, ...writes], send };
+};
+
+/** The notices of options by which a channel tells less, or later, to the other channels. */
+export const noticesOfOptions = async (
+  org: number,
+  channel: Channel,
+  quieted: readonly string[],
+  otherChannels: readonly Channel[],
+  isFew: IsFew,
+): Promise<Notices> => {
+  const hasListeners = otherChannels.some((other) => wants(other, "scan_error"));
+  if (quieted.length === 0 || !hasListeners || !(await isFew("other")))
+    return { writes: [], send: async () => {} };
+  return announced(org, [quietedSentence(channel, quieted)], otherChannels);
+};
+
+type IsFew = (which: "last" | "other") => Promise<boolean>;
+
+/** Counts a change that makes a channel tell less, and says whether it is told. Tries of one change count once. */
+export const quietCounter = (org: number): IsFew => {
+  const counted: Partial<Record<"last" | "other", Promise<boolean>>> = {};
+  return (which) => (counted[which] ??= countQuieted(org, which));
+};
+
+const quietedSentence = (channel: Channel, quieted: readonly string[]): string =>
+  `The settings of ${describe(channel)} were changed: ${quieted.join(", ")}.`;
 
 /**
  * A problem of a channel, and how its other channels are told as of now. Whoever changes one may change them

@@ -22,8 +22,10 @@ import {
   flagChanges,
   formChanges,
   isOtherDestination,
-  noticeOfNew,
   noticesOf,
+  noticesOfNew,
+  quietCounter,
+  quietedBy,
 } from "./change-notice.ts";
 import type { Channel, Flags } from "./channel.ts";
 import * as channels from "./channel.ts";
@@ -53,11 +55,15 @@ export const create = async (
   const counted = await table.get<{ channels: number }>(keys.channelCount(org));
   if (counted !== undefined && counted.channels >= maximumChannels) throw new Refusal("channelLimitReached");
   await assertFew(org, actor);
-  const [id, slot] = await Promise.all([drawId("CHANNEL"), activity.slot(org)]);
+  const [id, slot, otherChannels] = await Promise.all([
+    drawId("CHANNEL"),
+    activity.slot(org),
+    channels.list(org),
+  ]);
   const { channel: _, config: __, ...flags } = input;
   const [stored, notices] = await Promise.all([
     seal(org, id, kept(input)),
-    noticeOfNew(org, { channel: input.channel, id }, actor),
+    noticesOfNew(org, { channel: input.channel, id }, otherChannels, actor),
   ]);
   await table.transact([
     ...also(id),
@@ -104,6 +110,7 @@ export const change = (
   count: Count,
 ): Promise<void> => {
   let isCounted = false;
+  const isFew = quietCounter(org);
   return withOptimisticRetry(async () => {
     const all = await channels.list(org);
     const row = all.find((channel) => channel.id === id);
@@ -124,9 +131,11 @@ export const change = (
     const hasMoved = before !== undefined && after !== undefined && isOtherDestination(before, after);
     if (hasMoved && !isCounted) await assertFew(org, actor);
     isCounted = hasMoved;
-    const change = { before: row, after: changed, isMoved: hasMoved, otherChannels };
-    const notices = await noticesOf(org, change, actor);
-    const changes = [...(before && after ? formChanges(before, after) : []), ...flagChanges(row, changed)];
+    const forms = before && after ? { before, after } : undefined;
+    const quieted = quietedBy({ before: row, after: changed }, forms);
+    const change = { before: row, after: changed, isMoved: hasMoved, quieted, otherChannels };
+    const notices = await noticesOf(org, change, actor, isFew);
+    const changes = [...(forms ? formChanges(forms.before, forms.after) : []), ...flagChanges(row, changed)];
     await table.transact([
       {
         update: keys.channel(org, id),

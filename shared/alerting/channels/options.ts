@@ -6,9 +6,11 @@ import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { levelOf } from "../../hibp/severity.ts";
 import { kindOf } from "../kinds/kinds.ts";
+import { noticesOfOptions, quietCounter } from "./change-notice.ts";
 import * as channels from "./channel.ts";
-import type { AlertOptions } from "./channel-schema.ts";
+import type { AlertOptions, Grouping } from "./channel-schema.ts";
 
 /** Refuses `channelNotFound`. */
 export const getOptions = async (org: number, id: number): Promise<AlertOptions> => {
@@ -26,15 +28,22 @@ export const setOptions = (
   id: number,
   options: AlertOptions,
   actor: Actor,
-): Promise<AlertOptions> =>
-  withOptimisticRetry(async () => {
-    const channel = await channels.get(org, id);
+): Promise<AlertOptions> => {
+  const isFew = quietCounter(org);
+  return withOptimisticRetry(async () => {
+    const all = await channels.list(org);
+    const channel = all.find((each) => each.id === id);
     if (channel === undefined) throw new Refusal("channelNotFound");
     assertFit(channel, options);
     const before = channels.optionsOf(channel);
     const changed = optionNames.filter((name) => options[name] !== before[name]);
     if (changed.length === 0) return options;
-    const slot = await activity.slot(org);
+    const quieted = changed.filter((name) => isQuieted[name](before, options, channel));
+    const otherChannels = all.filter((each) => each !== channel);
+    const [slot, notices] = await Promise.all([
+      activity.slot(org),
+      noticesOfOptions(org, channel, quieted.map(changeOf), otherChannels, isFew),
+    ]);
     await table.transact([
       {
         update: keys.channel(org, id),
@@ -43,12 +52,15 @@ export const setOptions = (
       },
       ...activity.writes(org, slot, {
         action: "alert_config.updated",
-        summary: `Changed ${channels.describe(channel)}: ${changed.map((name) => `${words[name]} changed`).join(", ")}`,
+        summary: `Changed ${channels.describe(channel)}: ${changed.map(changeOf).join(", ")}`,
         actor,
       }),
+      ...notices.writes,
     ]);
+    await notices.send();
     return options;
   });
+};
 
 const words: Record<keyof AlertOptions, string> = {
   name: "name",
@@ -58,6 +70,23 @@ const words: Record<keyof AlertOptions, string> = {
   tellOwners: "messages to owners",
 };
 const optionNames = Object.keys(words) as (keyof AlertOptions)[];
+const changeOf = (name: keyof AlertOptions): string => `${words[name]} changed`;
+
+/** Whether a changed option makes the channel tell less than before, or later. */
+const isQuieted: Record<
+  keyof AlertOptions,
+  (before: AlertOptions, after: AlertOptions, channel: channels.Channel) => boolean
+> = {
+  name: () => false,
+  minSeverity: (before, after) => levelOf(after.minSeverity) > levelOf(before.minSeverity),
+  grouping: (before, after) => delayOf[after.grouping] > delayOf[before.grouping],
+  // People are still told, in discreet words. A receiver gets nothing.
+  sensitive: (_, after, channel) => after.sensitive === "discreet" && !kindOf(channel).isForPeople,
+  tellOwners: (_, after) => !after.tellOwners,
+};
+
+/** In days. */
+const delayOf: Record<Grouping, number> = { address: 0, scan: 0, day: 1, week: 7 };
 
 const assertFit = (channel: channels.Channel, { grouping, tellOwners }: AlertOptions): void => {
   const { label, isForPeople, mayTellOwners } = kindOf(channel);

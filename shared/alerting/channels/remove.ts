@@ -20,7 +20,8 @@ export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
     if (before === undefined) throw new Refusal("channelNotFound");
     const slot = await activity.slot(org);
     const otherChannels = all.filter((channel) => channel !== before);
-    const notices = await noticesOf(org, { before, after: undefined, isMoved: false, otherChannels }, actor);
+    const change = { before, after: undefined, isMoved: false, quieted: [], otherChannels };
+    const notices = await noticesOf(org, change, actor);
     await table.transact([
       {
         delete: keys.channel(org, id),
