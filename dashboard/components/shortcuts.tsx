@@ -96,8 +96,8 @@ function actOnRow(key: string): boolean {
   if (row === null || box === null || !list) return false;
   if (find(":scope > .table-box tbody input:checked", list) !== null) return false;
   box.click();
-  // The bar learns of the selection when the page is drawn again.
-  setTimeout(() => {
+  // The bar learns of the selection when the page is drawn again, which is due already. The next key comes later.
+  queueMicrotask(() => {
     const bar = find(":scope > .selection", list);
     if (bar === null || !press(key, bar)) box.click();
     else if (leaving.includes(key)) leaveRow(row);
