@@ -70,7 +70,12 @@ const withOwners = async (
     rows.map(({ emailId }) => emailId),
     options,
   );
-  const shown = await described(org, rows, checked, catalogVersion, () => owners);
+  const hasLogins = rows.some(({ stealerLogDomains }) => stealerLogDomains !== undefined);
+  const [shown, ownDomains] = await Promise.all([
+    described(org, rows, checked, catalogVersion, () => owners),
+    hasLogins ? domains.list(org) : [],
+  ]);
+  const ownNames = ownDomains.filter(({ verified }) => verified).map(({ name }) => name);
   const ownersById = await owners;
   return shown.map(({ finding, row, breach }) => {
     const owner = ownersById.get(finding.emailId);
@@ -83,11 +88,19 @@ const withOwners = async (
       isHistory,
       ownerToldAt: row.ownerToldAt ?? null,
       ownerName: owner?.ownerName ?? null,
-      ...(row.stealerLogDomains && { stealerLogDomains: row.stealerLogDomains }),
+      ...(row.stealerLogDomains && loginsOf(row.stealerLogDomains, ownNames)),
       team: (teamId != null && teamsById.get(teamId)) || null,
     };
     return { finding: full, owner };
   });
+};
+
+/** The websites of stolen logins, those of the organization's own domains first. */
+const loginsOf = (websites: readonly string[], ownNames: readonly string[]) => {
+  const isOwn = (website: string): boolean =>
+    ownNames.some((name) => website === name || website.endsWith(`.${name}`));
+  const ownLogins = websites.filter(isOwn);
+  return { stealerLogDomains: [...ownLogins, ...websites.filter((each) => !isOwn(each))], ownLogins };
 };
 
 /** A breach as clients see it in full. */

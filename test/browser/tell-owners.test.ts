@@ -42,8 +42,10 @@ describe("Tell the owner", () => {
     const [mail] = await mails("grace", 1);
     expect(mail).toMatch(/^Subject: \w+: your address is in the data breach /m);
     await page.getByRole("button", { name: "Tell the owner" }).click();
-    await one.getByRole("button", { name: "Tell the owner" }).click();
-    await page.getByText("Nobody was told: all of them are left out.").waitFor();
+    const none = page.getByRole("dialog");
+    await none.getByText("Nobody gets an e-mail at the breached address.").waitFor();
+    expect(await none.getByRole("button", { name: "Tell the owner" }).isDisabled()).toBe(true);
+    await none.getByRole("button", { name: "Cancel" }).click();
 
     // Of those who are selected, Grace was told already.
     await page.goto(urlOf("/breaches?q=shop"));
@@ -52,9 +54,8 @@ describe("Tell the owner", () => {
     await isLoaded(page);
     await page.getByRole("checkbox", { name: "Select this page" }).check();
     await page.getByRole("button", { name: "Tell the owners" }).click();
-    const dialog = page.getByRole("dialog", { name: "Tell the owners?" });
-    await dialog.getByText("2 people get an e-mail").waitFor();
-    await dialog.getByRole("button", { name: "Tell the owners" }).click();
+    await one.getByText("1 person gets an e-mail").waitFor();
+    await one.getByRole("button", { name: "Tell the owner" }).click();
     await page.getByText("1 e-mail is on the way.").waitFor();
     await page.getByText("None selected").waitFor();
     await mails("donald", 1);
@@ -84,6 +85,7 @@ describe("Tell the owner", () => {
     await admin("org mail-budget", { org, hour: 0, day: 0 });
     const { page } = await signInTo({ id: org }, { place: `/emails/${grace}` });
     await page.getByRole("button", { name: "Tell the owner" }).click();
+    await page.getByRole("dialog").getByText(/^0 now, 1 from .*\d\d:\d\d: the rest of the mail/).waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Tell the owner" }).click();
     await page.getByText("1 e-mail is on the way.").waitFor();
     const reason = "budget of e-mails is used up";

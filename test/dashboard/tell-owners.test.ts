@@ -24,12 +24,26 @@ test("202: one mail, with what leaked, what to do and a link to unsubscribe, is 
   const list = async (query = "") => (await user.dashboard.get(path + query)).body;
   expect(await list()).toEqual({ channel: null, deliveries: [], total: 0 });
   expect(await ownerOf()).toEqual({ hasUnsubscribed: false, lastMessage: null });
+  const preview = await tell({ ids, dryRun: true });
+  expect(preview).toMatchObject({ status: 200, body: { matching: 1, mails: { left: 450 } } });
+  expect(await list()).toMatchObject({ total: 0 });
+  await admin("org mail-budget", { org, hour: 1, day: 100 });
   const reply = await tell({ ids });
   expect(reply).toMatchObject({ status: 202, body: { matching: 1 } });
   expect((await tell({ ids })).body).toEqual({ matching: 0 });
   const [mail = ""] = await eventually(mails, ({ length }) => length === 1);
   expect(mail).toContain(`If you have questions, ask ${name}.`);
   expect(mail).toContain("Change your password there");
+  // The hour is used up, or another has begun since.
+  expect((await tell({ ids, dryRun: true })).body).toMatchObject({
+    matching: 0,
+    mails: { left: expect.toBeOneOf([0, 1]), until: expect.stringMatching(/:00:00\.000Z$/) },
+  });
+  await admin("org mail-budget", { org, hour: 0, day: 0 });
+  expect((await tell({ ids, dryRun: true })).body.mails).toMatchObject({
+    left: 0,
+    until: expect.stringMatching(/T00:00:00\.000Z$/),
+  });
   const url = /^List-Unsubscribe: <(\S+)>/m.exec(mail)?.[1] ?? "";
   expect(mail).toContain("List-Unsubscribe-Post: List-Unsubscribe=One-Click");
   expect(await activity(user.v1, "findings.told")).toMatchObject([

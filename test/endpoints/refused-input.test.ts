@@ -234,6 +234,7 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
   ["GET /findings", /^order/, ["order=best"]],
   ["GET /findings/x", /^id/, none],
   ["POST /findings/tell", /ids/, [{}, ...[[], ids(101), ["1"], [0], 1].map((some) => ({ ids: some }))]],
+  ["POST /findings/tell", /^dryRun/, [{ ids: [1], dryRun: "yes" }]],
   ["GET /breaches", /^state/, ["state=all"]],
   ["GET /breaches", /^severity/, ["severity=worst", "severity=high&severity=low"]],
   ["GET /breaches", /^order/, ["order=best"]],

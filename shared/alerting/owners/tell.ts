@@ -1,5 +1,6 @@
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
+import * as organizations from "../../access/organizations/organization.ts";
 import * as queue from "../../aws/queue/queue.ts";
 import { inTransactions } from "../../aws/table/budget.ts";
 import { asRead, type Write } from "../../aws/table/condition.ts";
@@ -21,6 +22,7 @@ import {
   raiseFor,
   reserveIds,
 } from "../deliveries/delivery.ts";
+import { leftForOwners } from "../kinds/email/mail-budget.ts";
 import { consentsOf } from "../kinds/email/recipient.ts";
 import { eventFor, leastForOwners, ownersChannel } from "./owner.ts";
 
@@ -50,6 +52,23 @@ export const tellOwnersByHand = async (
   // The re-dispatch sends what SQS does not take.
   await queue.sendPossible("deliveries", messages);
   return people;
+};
+
+/**
+ * How many people `tellOwnersByHand` would tell now, and how many messages to owners the mail budget lets out until
+ * when. Writes nothing. Refuses `findingNotFound`.
+ */
+export const previewTelling = async (
+  org: number,
+  ids: readonly number[],
+): Promise<{ matching: number; mails: { left: number; until: string } }> => {
+  if ((await findings.getMany(org, ids)).includes(undefined)) throw new Refusal("findingNotFound");
+  const [{ due }, organization] = await Promise.all([
+    dueOf(org, [...new Set(ids)]),
+    organizations.existing(org),
+  ]);
+  const { left, until } = await leftForOwners(organization, new Date());
+  return { matching: due.length, mails: { left, until: until.toISOString() } };
 };
 
 /**

@@ -140,6 +140,26 @@ export const takeCopies = async (
 /** Hours are booked until the end of so many days after today. */
 const daysBooked = 7;
 
+const daysFrom = (org: number, now: Date): Windows[] =>
+  Array.from({ length: daysBooked + 1 }, (_, day) =>
+    windowsAt(org, new Date(now.getTime() + day * daySeconds * 1_000)),
+  );
+
+const beginOf = ({ dayStart }: Windows, hourOfDay: number): Date =>
+  new Date(dayStart + hourOfDay * hourSeconds * 1_000);
+
+/** The first hour of a day, from `first` on, in which the owners' half has room. */
+const freeHour = (
+  row: Record<string, unknown>,
+  first: number,
+  copies: number,
+  budget: MailBudget,
+): number | undefined => {
+  for (let hourOfDay = first; hourOfDay < 24; hourOfDay++)
+    if (ownersCounters(`hour${hourOfDay}`).every((each) => hasRoom(row, each, copies, budget))) return hourOfDay;
+  return undefined;
+};
+
 /**
  * Books copies to owners in the next hour in which their half has room, and gives its begin. So those who wait for
  * days know until when, and do not all try in each hour. `isBooked` is false if all these days are full: `from` is
@@ -151,21 +171,17 @@ export const bookHour = async (
   budget: MailBudget,
   now: Date,
 ): Promise<{ from: Date; isBooked: boolean }> => {
-  const days = Array.from({ length: daysBooked + 1 }, (_, day) =>
-    windowsAt(org, new Date(now.getTime() + day * daySeconds * 1_000)),
-  );
+  const days = daysFrom(org, now);
   const rows = await table.getMany<Record<string, unknown>>(days.map(({ key }) => key));
   for (const [index, day] of days.entries()) {
-    const first = index === 0 ? day.hourOfDay + 1 : 0;
     let row = rows[index] ?? {};
-    for (let hourOfDay = first; hourOfDay < 24; hourOfDay++) {
-      const counters = ownersCounters(`hour${hourOfDay}`);
-      if (!counters.every((each) => hasRoom(row, each, copies, budget))) continue;
-      const full = await count(day, counters, copies, budget);
-      if (full === undefined)
-        return { from: new Date(day.dayStart + hourOfDay * hourSeconds * 1_000), isBooked: true };
+    let hourOfDay = freeHour(row, index === 0 ? day.hourOfDay + 1 : 0, copies, budget);
+    while (hourOfDay !== undefined) {
+      const full = await count(day, ownersCounters(`hour${hourOfDay}`), copies, budget);
+      if (full === undefined) return { from: beginOf(day, hourOfDay), isBooked: true };
       // Others have booked the rest meanwhile.
       row = full;
+      hourOfDay = freeHour(row, hourOfDay + 1, copies, budget);
     }
   }
   return { from: days.at(-1)?.dayEnd ?? now, isBooked: false };
@@ -186,4 +202,26 @@ export const giveBackCopies = async (
   const { key, hour } = windowsAt(org, takenAt);
   const add = Object.fromEntries(countersOf(hour, purpose).map(({ name }) => [name, -copies]));
   await table.attempt(table.transact([{ update: key, add, if: exists }]));
+};
+
+/**
+ * How many messages to owners go out now, and the begin of the next hour with room for others. Others may take copies
+ * meanwhile. Writes nothing.
+ */
+export const leftForOwners = async (
+  { id: org, mailBudget: budget = defaultMailBudget }: Pick<Organization, "id" | "mailBudget">,
+  now: Date,
+): Promise<{ left: number; until: Date }> => {
+  const days = daysFrom(org, now);
+  const rows = await table.getMany<Record<string, unknown>>(days.map(({ key }) => key));
+  const { hour } = windowsAt(org, now);
+  const left = countersOf(hour, { isForOwner: true }).map(
+    (counter) => mostBefore(0, counter, budget) - Number(rows[0]?.[counter.name] ?? 0),
+  );
+  const free = days.flatMap((day, index) => {
+    const first = index === 0 ? day.hourOfDay + 1 : 0;
+    const hourOfDay = freeHour(rows[index] ?? {}, first, 1, budget);
+    return hourOfDay === undefined ? [] : [beginOf(day, hourOfDay)];
+  });
+  return { left: Math.max(0, Math.min(...left)), until: free[0] ?? days.at(-1)?.dayEnd ?? now };
 };
