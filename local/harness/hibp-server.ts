@@ -13,6 +13,8 @@ export type HibpServer = {
   catalog: ReturnType<typeof inventedBreach>[];
   /** Domains that the subscription covers. */
   covered: string[];
+  /** By address, the websites whose logins stealer logs have. */
+  stolenLogins: Record<string, string[]>;
   rpm: number;
   /** Milliseconds until a request is answered. */
   latency: number;
@@ -41,6 +43,7 @@ export const startHibpServer = async (): Promise<HibpServer> => {
     accounts: {},
     catalog: ["Alpha", "Beta"].map((name) => inventedBreach(name)),
     covered: [],
+    stolenLogins: {},
     rpm: 6000,
     latency: 0,
     fail: () => undefined,
@@ -68,6 +71,12 @@ const answerTo = (hibp: HibpServer, path: string): [number, unknown?] => {
         .filter(([address, names]) => names.length > 0 && address.endsWith(`@${argument}`))
         .map(([address, names]) => [address.slice(0, address.lastIndexOf("@")), names]);
       return aliases.length === 0 ? [404] : [200, Object.fromEntries(aliases)];
+    }
+    case "stealerlogsbyemaildomain": {
+      const stolen = Object.entries(hibp.stolenLogins).filter(([address]) =>
+        address.endsWith(`@${argument}`),
+      );
+      return [200, Object.fromEntries(stolen.map(([address, sites]) => [address.split("@")[0], sites]))];
     }
     case "breachedaccount": {
       const names = hibp.accounts[argument] ?? [];

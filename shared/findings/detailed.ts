@@ -4,6 +4,7 @@ import { adviceOf } from "../hibp/advice.ts";
 import type { Breach } from "../hibp/breach.ts";
 import * as breachDetails from "../hibp/breach-details.ts";
 import { severityAt, worstFirst } from "../hibp/severity.ts";
+import * as domains from "../monitoring/domains/domain.ts";
 import { ownChecked } from "../monitoring/domains/own-checks.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as teams from "../monitoring/teams/team.ts";

@@ -99,7 +99,14 @@ export const detailedFinding = z
     stealerLogDomains: z.optional(z.array(z.string()).check(z.maxLength(50))).check(
       z.meta({
         description:
-          "Of a stealer log: websites whose logins were taken from the address; absent where they are not known",
+          "Of a stealer log: websites whose logins were taken from the address, own ones first; absent where " +
+          "they are not known",
+      }),
+    ),
+    ownLogins: z.optional(z.array(z.string()).check(z.maxLength(50))).check(
+      z.meta({
+        description:
+          "Those of `stealerLogDomains` that are verified domains of the organization, or below one",
       }),
     ),
   })

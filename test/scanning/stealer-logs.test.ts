@@ -6,7 +6,7 @@ import * as subscription from "../../shared/hibp/subscription.ts";
 import { reply } from "../hibp/upstream-server.ts";
 import { createOrganization, readScan, runChecks, startAndPlan, useWorkers } from "./in-process-workers.ts";
 
-const names = ["asked", "odd", "core", "silent"].map((name) => `${name}.example`);
+const names = ["asked", "odd", "own", "core", "silent"].map((name) => `${name}.example`);
 const workers = useWorkers({ breached: Object.fromEntries(names.map((name) => [name, {}])) });
 const catalog = [
   { ...inventedBreach("Logs"), IsStealerLog: true },
@@ -66,6 +66,30 @@ test("are asked for once a domain when a stealer log is new, of 20,000 aliases t
     found: [...first, "user2@asked.example Later: new.example"],
     asked: 1,
   });
+});
+
+test("are listed with those of the organization's own domains first", async () => {
+  logs = {
+    user0: ["bank.example", "vpn.own.example", "notown.example", "own.example"],
+    user1: ["bank.example"],
+  };
+  workers.breached["own.example"] = { 0: ["Logs"], 1: ["Logs", "Alpha"] };
+  const org = await createOrganization({ "own.example": 2 });
+  await scanOnce(org);
+  const { breaches } = await detailed.list(org, { limit: 100, offset: 0, order: "newest" });
+  const found = new Map(
+    breaches.map(({ email, breach, stealerLogDomains, ownLogins }) => [
+      `${email} ${breach.name}`,
+      { stealerLogDomains, ownLogins },
+    ]),
+  );
+  const ownLogins = ["vpn.own.example", "own.example"];
+  expect(found.get("user0@own.example Logs")).toEqual({
+    stealerLogDomains: [...ownLogins, "bank.example", "notown.example"],
+    ownLogins,
+  });
+  expect(found.get("user1@own.example Logs")).toEqual({ stealerLogDomains: ["bank.example"], ownLogins: [] });
+  expect(found.get("user1@own.example Alpha")).toEqual({});
 });
 
 test("that no website has as its name are left out, and the others stay", async () => {

@@ -30,17 +30,38 @@ export function BreachName({ breach: { title, breachDate }, href }: BreachNamePr
   );
 }
 
+/** The websites whose logins a stealer log has, with a mark on those of the organization. */
+export function StolenLogins({ stealerLogDomains = [], ownLogins = [] }: Finding) {
+  if (stealerLogDomains.length === 0) return <span class="muted">–</span>;
+  const others = stealerLogDomains.slice(ownLogins.length).join(", ");
+  return (
+    <>
+      {ownLogins.length > 0 && (
+        <>
+          <strong>
+            <bdi>{ownLogins.join(", ")}</bdi>
+          </strong>{" "}
+          <small>yours</small>{" "}
+        </>
+      )}
+      <bdi>{others}</bdi>
+    </>
+  );
+}
+
 type ColumnOptions = {
   /** The page around says which breach it is. */
   isOfBreach: boolean;
   /** All are open. */
   isOpen: boolean;
+  /** Some of them are of a stealer log whose websites are known. */
+  hasLogins: boolean;
 };
 
 /** What is the same in all rows is no column. */
 export const columns = (
   onOpen: (finding: Finding) => void,
-  { isOfBreach, isOpen }: ColumnOptions,
+  { isOfBreach, isOpen, hasLogins }: ColumnOptions,
 ): Column<Finding>[] => [
   ...(isOfBreach ? [] : [severityColumn]),
   {
@@ -62,6 +83,7 @@ export const columns = (
   ...(isOfBreach
     ? [{ name: "Team", cell: ({ team }: Finding) => <Name text={team?.name ?? null} /> }]
     : [breachColumn, exposed]),
+  ...(isOfBreach && hasLogins ? [{ name: "Logins stolen for", cell: StolenLogins }] : []),
   { name: "First seen", width: "time", cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },
   ...(isOpen ? [] : [state]),
 ];

@@ -15,7 +15,7 @@ import { textOfHtml } from "../../text/html.ts";
 import { number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
 import { acknowledge, ask } from "./acknowledge.tsx";
-import { FindingState } from "./columns.tsx";
+import { FindingState, StolenLogins } from "./columns.tsx";
 import { anyState } from "./filters.ts";
 import { chosenOf } from "./requests.ts";
 import { TellDialog } from "./tell.tsx";
@@ -49,9 +49,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </Fact>
         <Fact name="Exposed">{breach.dataClasses.join(", ") || "not known"}</Fact>
         {finding.stealerLogDomains !== undefined && (
-          <Fact name="Logins stolen for">
-            <bdi>{finding.stealerLogDomains.join(", ")}</bdi>
-          </Fact>
+          <Fact name="Logins stolen for">{StolenLogins(finding)}</Fact>
         )}
         <Fact name="Breached">
           {breachDayName(breach.breachDate)}

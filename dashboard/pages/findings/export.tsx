@@ -22,6 +22,7 @@ const columns: CsvColumns<Finding> = [
   ["last_seen_at", ({ lastSeenAt }) => lastSeenAt],
   ["history", ({ isHistory }) => (isHistory ? "yes" : "no")],
   ["stolen_logins", ({ stealerLogDomains }) => stealerLogDomains?.join("; ") ?? null],
+  ["own_logins", ({ ownLogins }) => ownLogins?.join("; ") ?? null],
   ["owner_told_at", ({ ownerToldAt }) => ownerToldAt],
   ["state", ({ acknowledged }) => (acknowledged ? "acknowledged" : "open")],
   ["resolution", ({ resolution }) => resolution],

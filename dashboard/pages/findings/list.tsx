@@ -71,15 +71,17 @@ export function FindingList({ filters, data, heading }: ListProps) {
     else turnTo(next);
   };
   const isOfBreach = heading !== undefined;
+  const hasLogins = shown.some(({ stealerLogDomains }) => stealerLogDomains !== undefined);
   const shownColumns = useMemo(
     () => [
       column,
       ...columns(({ id }) => openOver({ finding: id, offset: place.value.query.offset }), {
         isOfBreach,
         isOpen,
+        hasLogins,
       }),
     ],
-    [column, isOfBreach, isOpen],
+    [column, isOfBreach, isOpen, hasLogins],
   );
   return (
     <>

@@ -120,7 +120,7 @@ function WhoIsTold({ people, mails, sensitive, stolen }: Preview) {
   );
 }
 
-/** The words for what is never mailed. */
+/** Sensitive breaches are never mailed: these are words to say instead. */
 function Talk({ findings }: { findings: readonly Finding[] }) {
   const people = peopleOf(findings);
   const text = [

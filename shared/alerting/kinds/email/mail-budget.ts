@@ -216,7 +216,7 @@ export const leftForOwners = async (
   const rows = await table.getMany<Record<string, unknown>>(days.map(({ key }) => key));
   const { hour } = windowsAt(org, now);
   const left = countersOf(hour, { isForOwner: true }).map(
-    (counter) => mostBefore(0, counter, budget) - Number(rows[0]?.[counter.name] ?? 0),
+    (counter) => mostBefore(1, counter, budget) + 1 - Number(rows[0]?.[counter.name] ?? 0),
   );
   const free = days.flatMap((day, index) => {
     const first = index === 0 ? day.hourOfDay + 1 : 0;
