@@ -85,7 +85,10 @@ describe("Tell the owner", () => {
     await admin("org mail-budget", { org, hour: 0, day: 0 });
     const { page } = await signInTo({ id: org }, { place: `/emails/${grace}` });
     await page.getByRole("button", { name: "Tell the owner" }).click();
-    await page.getByRole("dialog").getByText(/^0 now, 1 from .*\d\d:\d\d: the rest of the mail/).waitFor();
+    await page
+      .getByRole("dialog")
+      .getByText(/^0 now, 1 from .*\d\d:\d\d: the rest of the mail/)
+      .waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Tell the owner" }).click();
     await page.getByText("1 e-mail is on the way.").waitFor();
     const reason = "budget of e-mails is used up";
