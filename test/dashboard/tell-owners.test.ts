@@ -25,7 +25,7 @@ test("202: one mail, with what leaked, what to do and a link to unsubscribe, is 
   expect(await list()).toEqual({ channel: null, deliveries: [], total: 0 });
   expect(await ownerOf()).toEqual({ hasUnsubscribed: false, lastMessage: null });
   const preview = await tell({ ids, dryRun: true });
-  expect(preview).toMatchObject({ status: 200, body: { matching: 1, mails: { left: 450 } } });
+  expect(preview).toMatchObject({ status: 200, body: { matching: 1, mails: { left: 250 } } });
   expect(await list()).toMatchObject({ total: 0 });
   await admin("org mail-budget", { org, hour: 1, day: 100 });
   const reply = await tell({ ids });

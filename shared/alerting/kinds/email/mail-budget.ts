@@ -156,7 +156,8 @@ const freeHour = (
   budget: MailBudget,
 ): number | undefined => {
   for (let hourOfDay = first; hourOfDay < 24; hourOfDay++)
-    if (ownersCounters(`hour${hourOfDay}`).every((each) => hasRoom(row, each, copies, budget))) return hourOfDay;
+    if (ownersCounters(`hour${hourOfDay}`).every((each) => hasRoom(row, each, copies, budget)))
+      return hourOfDay;
   return undefined;
 };
 
