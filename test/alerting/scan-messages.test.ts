@@ -343,10 +343,12 @@ describe("a day's or week's message", () => {
 
   test("in all of 20 channels holds up no scan, whatever else its end tells", async () => {
     const org = await lookedUp(8);
-    const everything = { notifyOnScanComplete: true, notifyOnScanError: true };
     const all: number[] = [];
     for (let count = 0; count < 20; count++)
-      all.push(await createChannel(org, { grouping: "day" }, undefined, everything));
+      all.push(await createChannel(org, { grouping: "day" }, undefined, { notifyOnScanComplete: true }));
+    // From now on they would be told of new channels.
+    for (const id of all)
+      await configure.change(org, id, { notifyOnScanError: true }, administrator, async () => {});
     const scanId = await startAndPlan(org);
     const [first] = await takeMessages("scan-lookups");
     if (first !== undefined) await lookUp(first, invocation());
