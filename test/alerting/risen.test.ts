@@ -88,9 +88,10 @@ test("a rise to high is told once to Slack and e-mail channels that want new bre
     email,
     await createChannel(org, {}, slack),
     await createChannel(org, {}, webhook),
-    await createChannel(org, {}, undefined, scansAlone),
     await createChannel(org, { minSeverity: "critical" }),
     await createChannel(org, {}, undefined, { isEnabled: false }),
+    // Last: it would be told of others that are added.
+    await createChannel(org, {}, undefined, scansAlone),
   ];
   await rise(org, breachId, "high");
   expect(await countsOf(org, all)).toEqual([1, 1, 0, 0, 0, 0]);

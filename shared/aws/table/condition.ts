@@ -110,6 +110,12 @@ type Expressions = {
   ExpressionAttributeValues?: Record<string, unknown>;
 };
 
+/**
+ * The number of the next entry, short: an update that counts the changes of a hundred findings has four hundred names and
+ * values each, and DynamoDB takes 4 KB.
+ */
+const numbered = (entries: object): string => Object.keys(entries).length.toString(36);
+
 /** Collects the names and values that the expressions of one request refer to. */
 export class Placeholders {
   readonly names: Record<string, string> = {};
@@ -120,7 +126,7 @@ export class Placeholders {
       .split(".")
       .map((segment) => {
         // Names of entries of maps have any length and characters.
-        const alias = /^\w{1,50}$/.test(segment) ? `#${segment}` : `#c${this.#count()}`;
+        const alias = /^\w{1,50}$/.test(segment) ? `#${segment}` : `#c${numbered(this.names)}`;
         this.names[alias] = segment;
         return alias;
       })
@@ -128,8 +134,7 @@ export class Placeholders {
   }
 
   value(value: unknown): string {
-    // Short, since an update that counts a hundred findings has two hundred of them, and DynamoDB takes 4 KB.
-    const alias = `:c${this.#count()}`;
+    const alias = `:c${numbered(this.values)}`;
     this.values[alias] = value;
     return alias;
   }
@@ -151,10 +156,6 @@ export class Placeholders {
       ...(Object.keys(this.names).length > 0 && { ExpressionAttributeNames: this.names }),
       ...(Object.keys(this.values).length > 0 && { ExpressionAttributeValues: this.values }),
     };
-  }
-
-  #count(): number {
-    return Object.keys(this.names).length + Object.keys(this.values).length;
   }
 }
 
@@ -193,7 +194,7 @@ export const changeFields = (change: Change): Expressions & { UpdateExpression?:
   );
   const remove = (change.remove ?? []).map((path) => placeholders.path(path));
   const clause = (verb: string, actions: string[]): string[] =>
-    actions.length === 0 ? [] : [`${verb} ${actions.join(", ")}`];
+    actions.length === 0 ? [] : [`${verb} ${actions.join(",")}`];
   const isChange = [set, setOnce, add, remove].some((actions) => actions.length > 0);
   const version = isChange ? [setOnceTo([versionAttribute, newestVersion])] : [];
   const update = [
