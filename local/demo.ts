@@ -42,7 +42,17 @@ export const createDemo = async (settings: Settings): Promise<Demo> => {
   const ofOrganization = ["--org", String(organizationId)];
   const domain = await create("domain", "add", ...ofOrganization, "--name", domainName, "--verified");
   const { key } = await create("key", "create", ...ofOrganization, "--label", name);
-  const user = await create("user", "create", ...ofOrganization, "--email", userEmail, "--name", "You");
+  const user = await create(
+    "user",
+    "create",
+    ...ofOrganization,
+    "--email",
+    userEmail,
+    "--name",
+    "You",
+    "--role",
+    "admin",
+  );
   const demo = { organizationId, domainId: domain.id, key, userId: user.id };
   await fillDemo(key, settings);
   // Last: a start that was interrupted leaves an unfinished organization, and the next start makes another one.

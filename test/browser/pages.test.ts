@@ -26,6 +26,7 @@ test("a page opened directly asks the service twice at most; a row is one line o
   await scan(api);
   const [finding] = await api.list("/breaches?limit=1");
   const { page } = await signInTo({ id: org });
+  const breach = `/breaches/${finding.breach.id}`;
   const asked: string[] = [];
   page.on("request", (request) => {
     const { pathname } = new URL(request.url());
@@ -38,7 +39,9 @@ test("a page opened directly asks the service twice at most; a row is one line o
     await page.locator(".organization").waitFor();
     await isLoaded(page);
     if (text !== undefined) await page.getByText(text).waitFor();
-    expect(asked.length, `${place}: ${asked}`).toBeLessThanOrEqual(2);
+    // A breach with addresses that nobody watches has a second list.
+    const most = place.startsWith(breach) ? 3 : 2;
+    expect(asked.length, `${place}: ${asked}`).toBeLessThanOrEqual(most);
   };
   const expectOneLine = async (place: string): Promise<void> => {
     await page.locator("tbody tr").first().waitFor();
@@ -61,7 +64,6 @@ test("a page opened directly asks the service twice at most; a row is one line o
     }
   };
 
-  const breach = `/breaches/${finding.breach.id}`;
   const one = `/findings/${finding.id}`;
   const ofOne = [breach, one, `/emails/${emailId}`, `/alerts?channel=${working}`];
   for (const place of [...places, ...ofOne]) {

@@ -60,7 +60,7 @@ test("a stealer log says to call, and a sensitive breach gives the words for a t
   await telling.getByText("Call these people as well").waitFor();
   expect(await telling.getByText("A sensitive breach is never mailed.").count()).toBe(0);
   await telling.getByRole("button", { name: "Tell the owner" }).click();
-  await page.getByText("1 e-mail is on the way.").waitFor();
+  await page.getByText("1 e-mail is on the way.").first().waitFor();
 
   await page.getByRole("link", { name: "Breaches", exact: true }).click();
   await page.getByRole("link", { name: "Private (invented)" }).click();

@@ -216,7 +216,8 @@ export const leftForOwners = async (
   const days = daysFrom(org, now);
   const rows = await table.getMany<Record<string, unknown>>(days.map(({ key }) => key));
   const { hour } = windowsAt(org, now);
-  const left = countersOf(hour, { isForOwner: true }).map(
+  const counters = Math.min(budget.hour, budget.day) === 0 ? [] : countersOf(hour, { isForOwner: true });
+  const left = counters.map(
     (counter) => mostBefore(1, counter, budget) + 1 - Number(rows[0]?.[counter.name] ?? 0),
   );
   const free = days.flatMap((day, index) => {
@@ -224,5 +225,8 @@ export const leftForOwners = async (
     const hourOfDay = freeHour(rows[index] ?? {}, first, 1, budget);
     return hourOfDay === undefined ? [] : [beginOf(day, hourOfDay)];
   });
-  return { left: Math.max(0, Math.min(...left)), until: free[0] ?? days.at(-1)?.dayEnd ?? now };
+  return {
+    left: left.length === 0 ? 0 : Math.max(0, Math.min(...left)),
+    until: free[0] ?? days.at(-1)?.dayEnd ?? now,
+  };
 };
