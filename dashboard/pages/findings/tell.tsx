@@ -1,22 +1,23 @@
 import { allPages } from "../../api/all-pages.ts";
 import { call } from "../../api/client.ts";
 import type { Finding } from "../../api/routes.ts";
-import { CopyButton } from "../../components/button.tsx";
 import { type Ends, FormDialog } from "../../components/dialog.tsx";
 import { Pending } from "../../components/notice.tsx";
 import { useData } from "../../components/use-data.ts";
+import { onDemand } from "../../on-demand.tsx";
 import { exactTime } from "../../text/dates.ts";
 import { count, number } from "../../text/words.ts";
 import type { Filters } from "./filters.ts";
+import { peopleOf } from "./people.ts";
+
+/** Few breaches are sensitive: its words are no part of a first visit. */
+const Talk = onDemand(async () => (await import("./talk.tsx")).Talk);
 
 /** A request names at most so many findings. */
 const mostAtOnce = 100;
 
 /** More owners than these are told in several steps. Somebody looks at each. */
 const mostFindings = 1000;
-
-/** People to talk to who are named. */
-const mostNamed = 10;
 
 /** The findings, or what to list them by. */
 type Properties = Ends & { of: readonly Finding[] | Filters };
@@ -90,9 +91,6 @@ async function preview(all: readonly Finding[], signal: AbortSignal): Promise<Pr
   };
 }
 
-const peopleOf = (findings: readonly Finding[]): number =>
-  new Set(findings.map(({ emailId }) => emailId)).size;
-
 function WhoIsTold({ people, mails, sensitive, stolen }: Preview) {
   const now = Math.min(people, mails?.left ?? people);
   return (
@@ -117,29 +115,6 @@ function WhoIsTold({ people, mails, sensitive, stolen }: Preview) {
       )}
       {sensitive.length > 0 && <Talk findings={sensitive} />}
     </>
-  );
-}
-
-/** Sensitive breaches are never mailed: these are words to say instead. */
-function Talk({ findings }: { findings: readonly Finding[] }) {
-  const people = peopleOf(findings);
-  const text = [
-    "Your work address appears in a data breach of a site that may be private to you.",
-    "I will not ask about it, and nobody else here is told by e-mail.",
-    "If you used a password there that you use elsewhere, please change it today.",
-    "Be careful with messages that threaten you with it: do not pay, and tell us.",
-  ].join(" ");
-  return (
-    <div class="notice">
-      <p>
-        A sensitive breach is never mailed. Talk to{" "}
-        {people === 1 ? "this person" : `these ${number(people)} people`} alone:{" "}
-        <bdi>{[...new Set(findings.map(({ email }) => email))].slice(0, mostNamed).join(", ")}</bdi>
-        {people > mostNamed && ` and ${number(people - mostNamed)} more`}. You can say:
-      </p>
-      <p class="typed">{text}</p>
-      <CopyButton text={text} about="The words for a talk" />
-    </div>
   );
 }
 

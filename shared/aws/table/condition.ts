@@ -111,8 +111,8 @@ type Expressions = {
 };
 
 /**
- * The number of the next entry, short: an update that counts the changes of a hundred findings has four hundred names and
- * values each, and DynamoDB takes 4 KB.
+ * The number of the next entry, short: DynamoDB takes expressions of 4 KB. One that counts the changes of a
+ * hundred findings has four hundred names, and as many values.
  */
 const numbered = (entries: object): string => Object.keys(entries).length.toString(36);
 
