@@ -61,6 +61,9 @@ test("a stealer log says to call, and a sensitive breach gives the words for a t
   expect(await telling.getByText("A sensitive breach is never mailed.").count()).toBe(0);
   await telling.getByRole("button", { name: "Tell the owner" }).click();
   await page.getByText("1 e-mail is on the way.").first().waitFor();
+  await telling.waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
 
   await page.getByRole("link", { name: "Breaches", exact: true }).click();
   await page.getByRole("link", { name: "Private (invented)" }).click();

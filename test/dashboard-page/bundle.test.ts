@@ -55,7 +55,7 @@ test("no page is loaded with another, and no file is left over", () => {
   const paths = Object.values(pages);
   for (const page of paths) expect(visited(page).filter((path) => paths.includes(path))).toEqual([page]);
   // A page may load a dialog in its turn.
-  const dialogs = paths.flatMap((page) => named(textOf(page), /import\(/));
+  const dialogs = paths.flatMap(visited).flatMap((path) => named(textOf(path), /import\(/));
   const loaded = new Set([...[...paths, ...dialogs].flatMap(visited), "licenses.txt"]);
   expect([...loaded].sort()).toEqual([...files.keys()].sort());
 });
