@@ -34,6 +34,9 @@ type CountedBreach = counts.StateCount & {
   row: breachDates.BreachRow;
 };
 
+/** The catalog by name; empty where a request needs none of it. */
+type Names = Awaited<ReturnType<typeof breachDetails.names>>;
+
 type Order = (one: CountedBreach, other: CountedBreach) => number;
 const byLevel: Order = (one, other) => other.level - one.level;
 const byOpen: Order = (one, other) => other.open - one.open;
@@ -46,11 +49,10 @@ const byBreachDate =
   (one, other) =>
     (breachDates.get(other.breachId) ?? "").localeCompare(breachDates.get(one.breachId) ?? "");
 
-const orderOf = async (order: FoundBreachOrder, catalogVersion: string | undefined): Promise<Order> => {
+const orderOf = (order: FoundBreachOrder, names: Names): Order => {
   if (order === "newest") return byNewest;
   if (order === "open")
     return (one, other) => byOpen(one, other) || byLevel(one, other) || byNewest(one, other);
-  const names = await breachDetails.names(catalogVersion);
   const byDate = byBreachDate(new Map([...names.values()].map(({ id, breachDate }) => [id, breachDate])));
   return (one, other) =>
     byLevel(one, other) || byDate(one, other) || byOpen(one, other) || byNewest(one, other);
@@ -77,21 +79,29 @@ export const list = async (
     (breachId) =>
       countedBreach(counted, breachId, { row: rows.get(breachId), unwatched: unwatched.get(breachId) }) ?? [],
   );
-  const listed = (await withLevels(all, catalogVersion))
+  const needsNames = q !== undefined || order === "severity" || all.some(({ dates }) => dates === undefined);
+  // While a sync writes, nothing of them is cached: once for all uses.
+  const names: Names = needsNames ? await breachDetails.names(catalogVersion) : new Map();
+  const listed = withLevels(all, names)
     .filter((each) => state === undefined || (state === "open") === each.open + each.unwatched > 0)
     .filter(({ level }) => wanted?.includes(level) ?? true);
-  const named = q === undefined ? listed : await withPart(listed, q, catalogVersion);
-  const matching = assignee === undefined ? named : await withAssignee(org, named, assignee);
-  const onPage = matching.sort(await orderOf(order, catalogVersion)).slice(offset, offset + limit);
+  const named = q === undefined ? listed : withPart(listed, q, names);
+  const labelsOf = (breaches: readonly CountedBreach[]) =>
+    breachTriage.labelsFor(
+      org,
+      breaches.map(({ row }) => row),
+    );
+  // Assignees may be removed, so that the filter needs those of all.
+  const known = assignee === undefined ? undefined : await labelsOf(named);
+  const matching =
+    assignee === undefined || known === undefined ? named : withAssignee(named, assignee, known);
+  const onPage = matching.toSorted(orderOf(order, names)).slice(offset, offset + limit);
   const [details, labels] = await Promise.all([
     breachDetails.details(
       onPage.map(({ breachId }) => breachId),
       catalogVersion,
     ),
-    breachTriage.labelsFor(
-      org,
-      onPage.map(({ row }) => row),
-    ),
+    known ?? labelsOf(onPage),
   ]);
   const breaches = onPage.map((each) =>
     shown(each, details.get(each.breachId), breachTriage.triageOf(each.row, labels)),
@@ -99,16 +109,12 @@ export const list = async (
   return { breaches, total: matching.length };
 };
 
-const withAssignee = async (
-  org: number,
+const withAssignee = (
   breaches: readonly CountedBreach[],
   assignee: number | "none",
-): Promise<CountedBreach[]> => {
+  labels: Awaited<ReturnType<typeof breachTriage.labelsFor>>,
+): CountedBreach[] => {
   const wanted = assignee === "none" ? null : assignee;
-  const labels = await breachTriage.labelsFor(
-    org,
-    breaches.map(({ row }) => row),
-  );
   return breaches.filter(({ row }) => (breachTriage.triageOf(row, labels).assignee?.id ?? null) === wanted);
 };
 
@@ -149,14 +155,8 @@ const countedBreach = (
 };
 
 /** The breaches, those without findings at the level of the catalog. */
-const withLevels = async (
-  breaches: readonly CountedBreach[],
-  catalogVersion: string | undefined,
-): Promise<readonly CountedBreach[]> => {
-  if (breaches.every(({ dates }) => dates !== undefined)) return breaches;
-  const levels = new Map(
-    [...(await breachDetails.names(catalogVersion)).values()].map(({ id, level }) => [id, level]),
-  );
+const withLevels = (breaches: readonly CountedBreach[], names: Names): CountedBreach[] => {
+  const levels = new Map([...names.values()].map(({ id, level }) => [id, level]));
   return breaches.map((each) =>
     each.dates === undefined ? { ...each, level: levels.get(each.breachId) ?? each.level } : each,
   );
@@ -168,14 +168,10 @@ const withLevels = async (
 export const levelIn = ({ byLevel }: counts.Counts, breachId: number): number =>
   Math.max(levelOf("low"), ...(byLevel.get(breachId)?.keys() ?? []));
 
-const withPart = async (
-  breaches: readonly CountedBreach[],
-  part: string,
-  catalogVersion: string | undefined,
-): Promise<CountedBreach[]> => {
+const withPart = (breaches: readonly CountedBreach[], part: string, names: Names): CountedBreach[] => {
   const wanted = fold(part);
   const ids = new Set<number>();
-  for (const [name, { id, title, domain }] of await breachDetails.names(catalogVersion)) {
+  for (const [name, { id, title, domain }] of names) {
     if ([title, name, domain].some((text) => fold(text).includes(wanted))) ids.add(id);
   }
   return breaches.filter(({ breachId }) => ids.has(breachId));
