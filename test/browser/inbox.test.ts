@@ -1,55 +1,36 @@
 /** The keyboard alone handles what a second scan found, with one key for each decision. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { noBrowser } from "../../local/harness/chromium.ts";
-import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
+import { expect, test } from "vitest";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
-import type { LocalService } from "../../local/harness/service.ts";
-import { addEmail } from "../endpoints/emails.ts";
-import { createOrganization, type Organization } from "../service/organization.ts";
-import { startOwnService } from "../service/own-service.ts";
 import { scan } from "../service/scan.ts";
+import { useChangingService } from "./changing-service.ts";
 import { focused, tabTo } from "./keyboard.ts";
 import { createUser, isLoaded, signIn, useBrowser } from "./visit.ts";
 
 useBrowser();
 
 const domain = "inbox.example";
-const people = ["ada", "alan", "grace"].map((name) => `${name}@${domain}`);
+const aliases = ["ada", "alan", "grace"];
 
-let hibp: HibpServer;
-let service: LocalService;
-let organization: Organization;
+const breachedIn = (...names: string[]) => Object.fromEntries(aliases.map((alias) => [alias, names]));
 
-beforeAll(async () => {
-  if (noBrowser !== undefined) return;
-  hibp = await startHibpServer();
-  hibp.covered.push(domain);
-  service = await startOwnService(["--memory", "--hibp-url", hibp.url]);
-  organization = await createOrganization({}, { domain, apiUrl: service.apiUrl });
-  const { api, domainId } = organization;
-  for (const address of people) {
-    hibp.accounts[address] = ["Alpha"];
-    await addEmail(api, domainId, address);
-  }
+const changing = useChangingService(domain, breachedIn("Alpha"), async ({ hibp, organization: { api } }) => {
   await scan(api);
   hibp.catalog.push({ ...inventedBreach("Fresh"), BreachDate: "2026-11-20" });
-  for (const address of people) hibp.accounts[address] = ["Alpha", "Fresh"];
+  for (const alias of aliases) hibp.accounts[`${alias}@${domain}`] = ["Alpha", "Fresh"];
   await scan(api);
-});
-afterAll(async () => {
-  await service?.stop();
-  await hibp?.close();
 });
 
 const open = async (place = "/"): Promise<Page> =>
-  (await signIn(await createUser(organization.id, { apiUrl: service.apiUrl }), [], place)).page;
+  (await signIn(await createUser(changing.organization.id, { apiUrl: changing.service.apiUrl }), [], place))
+    .page;
 
 /** What the API says of all findings, but for when a scan saw them. */
 const findings = async (): Promise<unknown[]> =>
-  (await organization.api.list("/breaches")).toSorted((one, other) => one.id - other.id);
+  (await changing.organization.api.list("/breaches")).toSorted((one, other) => one.id - other.id);
 
-const acknowledged = async () => (await organization.api.get("/breaches?acknowledged=true")).body.total;
+const acknowledged = async () =>
+  (await changing.organization.api.get("/breaches?acknowledged=true")).body.total;
 
 const press = async (page: Page, ...keys: string[]): Promise<void> => {
   for (const key of keys) await page.keyboard.press(key);
@@ -109,7 +90,7 @@ test("keys do nothing in a field, with Ctrl, held down, or under another dialog"
 });
 
 test("E asks, and Ctrl+Enter sends; j, k, t and e go through findings in the pane", async () => {
-  const { api } = organization;
+  const { api } = changing.organization;
   const page = await open("/findings");
   await page.getByRole("rowheader").first().waitFor();
   await press(page, "j", "Enter");

@@ -1,52 +1,36 @@
 /** The overview of a team whose first scan brought history, and whose second one brought a new breach. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { noBrowser } from "../../local/harness/chromium.ts";
-import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
+import { expect, test } from "vitest";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
-import type { LocalService } from "../../local/harness/service.ts";
-import { addEmail } from "../endpoints/emails.ts";
 import { admin } from "../service/admin.ts";
 import { createChannel } from "../service/alert-channels.ts";
 import { eventually } from "../service/eventually.ts";
-import { createOrganization, type Organization } from "../service/organization.ts";
-import { startOwnService } from "../service/own-service.ts";
 import { scan } from "../service/scan.ts";
+import { useChangingService } from "./changing-service.ts";
 import { createUser, go, signIn, useBrowser } from "./visit.ts";
 
 useBrowser();
 
 const domain = "monday.example";
-const people = ["ada", "grace", "alan"].map((name) => `${name}@${domain}`);
+const aliases = ["ada", "grace", "alan"];
 
-let hibp: HibpServer;
-let service: LocalService;
-let organization: Organization;
-
-beforeAll(async () => {
-  if (noBrowser !== undefined) return;
-  hibp = await startHibpServer();
-  hibp.covered.push(domain);
-  service = await startOwnService(["--memory", "--hibp-url", hibp.url]);
-  organization = await createOrganization({}, { domain, apiUrl: service.apiUrl });
-  for (const address of people) {
-    hibp.accounts[address] = ["Alpha", "Beta"];
-    await addEmail(organization.api, organization.domainId, address);
-  }
-  await scan(organization.api);
-});
-afterAll(async () => {
-  await service?.stop();
-  await hibp?.close();
-});
+const changing = useChangingService(
+  domain,
+  Object.fromEntries(aliases.map((alias) => [alias, ["Alpha", "Beta"]])),
+  async ({ organization }) => void (await scan(organization.api)),
+);
 
 test("history is no news; a new breach comes first, and handling it empties the inbox", async () => {
-  const { id: org, api } = organization;
+  const {
+    service,
+    organization: { id: org, api },
+  } = changing;
   const { page } = await signIn(await createUser(org, { apiUrl: service.apiUrl }), [], "/");
   await page.getByRole("heading", { name: "Nothing new to handle" }).waitFor();
   await page.getByText("6 findings in 2 breaches from before the first check").waitFor();
 
+  const { hibp } = changing;
   hibp.catalog.push({ ...inventedBreach("Fresh"), BreachDate: "2026-11-20" });
-  for (const address of people) hibp.accounts[address] = ["Alpha", "Beta", "Fresh"];
+  for (const alias of aliases) hibp.accounts[`${alias}@${domain}`] = ["Alpha", "Beta", "Fresh"];
   await scan(api);
   await page.reload();
   const inbox = page.locator("section", {
@@ -65,7 +49,10 @@ test("history is no news; a new breach comes first, and handling it empties the 
 });
 
 test("a channel whose message waits is named, with until when", async () => {
-  const { id: org, api } = organization;
+  const {
+    service,
+    organization: { id: org, api },
+  } = changing;
   const channel = await createChannel(api, {
     channel: "email",
     config: { recipients: [`security@${domain}`] },

@@ -1,49 +1,28 @@
 /** What telling owners warns of: a stealer log, and a sensitive breach. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { noBrowser } from "../../local/harness/chromium.ts";
-import { type HibpServer, startHibpServer } from "../../local/harness/hibp-server.ts";
+import { expect, test } from "vitest";
 import { inventedBreach } from "../../local/harness/invented-breach.ts";
-import type { LocalService } from "../../local/harness/service.ts";
-import { addEmail } from "../endpoints/emails.ts";
-import { createOrganization, type Organization } from "../service/organization.ts";
-import { startOwnService } from "../service/own-service.ts";
 import { scan } from "../service/scan.ts";
+import { useChangingService } from "./changing-service.ts";
 import { createUser, signIn, useBrowser } from "./visit.ts";
 
 useBrowser();
 
 const domain = "telling.example";
 
-let hibp: HibpServer;
-let service: LocalService;
-let organization: Organization;
+const breached = { ada: ["Logs", "Private"], grace: ["Private"] };
 
-beforeAll(async () => {
-  if (noBrowser !== undefined) return;
-  hibp = await startHibpServer();
-  hibp.covered.push(domain);
+const changing = useChangingService(domain, breached, async ({ hibp, organization }) => {
   hibp.catalog.push(
     { ...inventedBreach("Logs"), IsStealerLog: true },
     { ...inventedBreach("Private"), IsSensitive: true },
   );
-  service = await startOwnService(["--memory", "--hibp-url", hibp.url]);
-  organization = await createOrganization({}, { domain, apiUrl: service.apiUrl });
-  const found = { ada: ["Logs", "Private"], grace: ["Private"] };
-  for (const [name, breaches] of Object.entries(found)) {
-    hibp.accounts[`${name}@${domain}`] = breaches;
-    await addEmail(organization.api, organization.domainId, `${name}@${domain}`);
-  }
   hibp.stolenLogins[`ada@${domain}`] = ["bank.example", `vpn.${domain}`];
   await scan(organization.api);
-});
-afterAll(async () => {
-  await service?.stop();
-  await hibp?.close();
 });
 
 test("a stealer log says to call, and a sensitive breach gives the words for a talk", async () => {
   const { page } = await signIn(
-    await createUser(organization.id, { apiUrl: service.apiUrl }),
+    await createUser(changing.organization.id, { apiUrl: changing.service.apiUrl }),
     [],
     "/breaches",
   );
