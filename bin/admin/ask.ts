@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline/promises";
+import { confirm } from "@clack/prompts";
 import { CommandError } from "./error.ts";
 
 /**
@@ -8,11 +8,7 @@ import { CommandError } from "./error.ts";
 export const askUnlessYes = async (deed: string, isYes: boolean): Promise<void> => {
   if (isYes) return;
   if (process.stdin.isTTY !== true) throw new CommandError(`This ${deed}: if that is meant, add --yes.`);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await terminal.question(`This ${deed}. Go on? (y/N) `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("Nothing was changed.");
-  } finally {
-    terminal.close();
-  }
+  const message = `This ${deed}. Go on?`;
+  const answer = await confirm({ message, initialValue: false, output: process.stderr, withGuide: false });
+  if (answer !== true) throw new CommandError("Nothing was changed.");
 };

@@ -86,8 +86,8 @@ export function ActivityPage() {
       </FilterBar>
       {searchedSince !== null && (
         <p role="status">
-          Only entries since {exactTime(Date.parse(searchedSince))} were searched: choose an earlier time
-          under To for what was before.
+          Only entries since {exactTime(Date.parse(searchedSince))} were searched. To search older ones,
+          choose an earlier day under To.
         </p>
       )}
       <Listing
