@@ -183,7 +183,8 @@ const settle = async (): Promise<void> => {
 const expectCounted = async (org: number, isMixed: boolean): Promise<void> => {
   const requests = await table.query<AcknowledgementRow>({ pk: keys.acknowledgement(org, 0).pk });
   expect(requests.filter(({ status }) => status === "running")).toEqual([]);
-  expect(requests.length).toBeGreaterThan(5);
+  // An organization has one at a time. A busy machine takes more rounds for each.
+  expect(requests.length).toBeGreaterThan(2);
   const said = requests
     .filter(({ acknowledged = 0 }) => acknowledged > 0)
     .map(

@@ -2,7 +2,8 @@
  * Reports changes of channels, so that nobody with a key or a session sends alerts elsewhere or silences them
  * unseen. The activity log says what changed, without values. When alerts reach other receivers, or none, the
  * admins get an e-mail. Neither channels' flags nor the budget of e-mails stop it. The other channels that want
- * notices get one of these changes, and of each that makes a channel tell less.
+ * notices get one of these changes, and of each that makes a channel tell less. Webhooks hear of a new channel,
+ * and of one that tells less, only if a person did it: programs set up their own webhooks with a key.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../access/activity/actor.ts";
@@ -81,7 +82,17 @@ export const noticesOfNew = (
   otherChannels: readonly Channel[],
   actor: Actor,
 ): Promise<Notices> =>
-  announced(org, [`Alerts also go to ${describe(channel)}, which is new.`], otherChannels, actor);
+  announced(
+    org,
+    [`Alerts also go to ${describe(channel)}, which is new.`],
+    listenersTo(actor, otherChannels),
+    actor,
+  );
+
+const listenersTo = ({ type }: Actor, otherChannels: readonly Channel[]): Channel[] =>
+  otherChannels.filter(
+    (channel) => wants(channel, "scan_error") && (type !== "api_key" || kindOf(channel).isForPeople),
+  );
 
 /** For the transaction of a change, and to send afterwards. */
 type Notices = { writes: Write[]; send: () => Promise<void> };
@@ -133,19 +144,14 @@ export const noticesOf = async (
       ? [`No channel gets alerts of new breaches any more: ${describe(before)} was the last one.`]
       : []),
   ];
-  const hasListeners = otherChannels.some((channel) => wants(channel, "scan_error"));
+  const listeners = isMoved || isLast ? otherChannels : listenersTo(actor, otherChannels);
   // What moves or ends channels is limited already: the number of channels that are added and moved.
   const isTold =
     sentences.length > 0 &&
-    (isMoved || isLast || hasListeners) &&
+    (isMoved || isLast || listeners.length > 0) &&
     (isMoved || after === undefined || (await isFew(isLast ? "last" : "other")));
   if (!isTold) return { writes: check, send: async () => {} };
-  const { writes, send } = await announced(
-    org,
-    sentences,
-    otherChannels,
-    isMoved || isLast ? actor : undefined,
-  );
+  const { writes, send } = await announced(org, sentences, listeners, isMoved || isLast ? actor : undefined);
   return { writes: [...check, ...writes], send };
 };
 
@@ -155,12 +161,13 @@ export const noticesOfOptions = async (
   channel: Channel,
   quieted: readonly string[],
   otherChannels: readonly Channel[],
+  actor: Actor,
   isFew: IsFew,
 ): Promise<Notices> => {
-  const hasListeners = otherChannels.some((other) => wants(other, "scan_error"));
-  if (quieted.length === 0 || !hasListeners || !(await isFew("other")))
+  const listeners = listenersTo(actor, otherChannels);
+  if (quieted.length === 0 || listeners.length === 0 || !(await isFew("other")))
     return { writes: [], send: async () => {} };
-  return announced(org, [quietedSentence(channel, quieted)], otherChannels);
+  return announced(org, [quietedSentence(channel, quieted)], listeners);
 };
 
 type IsFew = (which: "last" | "other") => Promise<boolean>;

@@ -42,7 +42,7 @@ export const setOptions = (
     const otherChannels = all.filter((each) => each !== channel);
     const [slot, notices] = await Promise.all([
       activity.slot(org),
-      noticesOfOptions(org, channel, quieted.map(changeOf), otherChannels, isFew),
+      noticesOfOptions(org, channel, quieted.map(changeOf), otherChannels, actor, isFew),
     ]);
     await table.transact([
       {
