@@ -133,12 +133,18 @@ export const isLoaded = async (page: Page): Promise<void> => {
   await page.locator(".loading").waitFor({ state: "detached" });
 };
 
+/** The scripts that come last: pages register theirs when they are loaded themselves. */
+const lastScripts = ["person", "import", "talk", "unwatched-of-breach"];
+
 /**
  * Waits until the scripts of all pages are loaded, which happens in the background: without a network a
  * missing one is an error.
  */
 export const hasAllPages = async (page: Page): Promise<void> => {
-  // The last of them.
-  const isLoaded = `performance.getEntriesByType("resource").some(({ name }) => name.includes("/assets/person-"))`;
-  await expect.poll(() => page.evaluate(isLoaded)).toBe(true);
+  const names = `performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname)`;
+  const missing = async () => {
+    const loaded = await page.evaluate<string[]>(names);
+    return lastScripts.filter((each) => !loaded.some((path) => path.includes(`/assets/${each}-`)));
+  };
+  await expect.poll(missing).toEqual([]);
 };
