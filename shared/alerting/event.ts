@@ -4,7 +4,7 @@ import { Refusal } from "../contract/errors.ts";
 import * as detailed from "../findings/detailed.ts";
 import * as scanList from "../scanning/scan-list.ts";
 import * as channels from "./channels/channel.ts";
-import { deliveries, typeOf } from "./deliveries/delivery.ts";
+import { deliveries, findingIdsOf, typeOf } from "./deliveries/delivery.ts";
 import type { EventInFull } from "./event-schema.ts";
 
 /** The event with its findings as they are now. Refuses `eventNotFound`, also once its channel is removed. */
@@ -15,7 +15,7 @@ export const get = async (org: number, id: number, now: Date): Promise<EventInFu
   const { scanId } = event;
   const [channel, findings, scan] = await Promise.all([
     channels.get(org, deliveries.groupOf(row).channelId),
-    event.type === "breach" ? detailed.getMany(org, event.email.findingIds) : [],
+    detailed.getMany(org, findingIdsOf(event)),
     scanId === undefined ? null : scanList.get(org, scanId, now),
   ]);
   // The history of a removed channel is deleted after it.

@@ -17,6 +17,7 @@ export const defaults: AlertOptions = {
   grouping: "scan",
   sensitive: "discreet",
   tellOwners: false,
+  details: false,
 };
 
 const email: ChannelForm = { channel: "email", config: { recipients: ["team@other.example"] } };

@@ -123,6 +123,7 @@ class History {
     await add("week", { grouping: "week" }, slack("week"));
     await add("address", { grouping: "address" });
     await add("webhook", {}, hook("webhook"));
+    await add("webhook by scan", { grouping: "scan", details: true }, hook("by-scan"));
     await add("discreet webhook", { sensitive: "discreet" }, hook("discreet"));
     await add("changed");
     await add("moved", { grouping: "day" });
@@ -278,8 +279,8 @@ describe("a channel's messages", () => {
         });
         expect([name, wrong.map(({ id }) => [id, times.get(id)])]).toEqual([name, []]);
       };
-      for (const name of ["scan", "scan, named", "day", "week", "address", "webhook", "changed", "moved"])
-        await expectTold(name, () => once);
+      const complete = ["scan", "scan, named", "day", "week", "address", "webhook", "webhook by scan"];
+      for (const name of [...complete, "changed", "moved"]) await expectTold(name, () => once);
       await expectTold("discreet webhook", (breachId) =>
         breachId === secret ? { least: 0, most: 0 } : once,
       );

@@ -1,4 +1,5 @@
 import type { ScanReport } from "../../shared/alerting/messages/content.ts";
+import type { EventReport } from "../../shared/alerting/messages/event-report.ts";
 import type { PersonReport } from "../../shared/alerting/messages/person.ts";
 import { type Breach, breachOf } from "../../shared/hibp/breach.ts";
 
@@ -36,6 +37,14 @@ export const breachReport = (
   scanId: 12,
   email: email ?? undefined,
   breaches: breaches.map((fields, index) => ({ ...breachWith(fields, index + 1), findingId: 101 + index })),
+});
+
+/** What a webhook is told of the same breaches. */
+export const eventReport = (breaches: readonly Partial<Breach>[]): EventReport => ({
+  kind: "event",
+  breaches: breachReport(breaches).breaches,
+  people: 1,
+  place: "/emails/7",
 });
 
 export const scanComplete: ScanReport = {

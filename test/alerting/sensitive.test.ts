@@ -114,7 +114,7 @@ test("a webhook that became discreet gets no sensitive breach of events from bef
     Promise.all(
       rows.map(async (row) => {
         const content = await readContent(org, row, channel);
-        return content?.kind === "person" ? content.breaches.map(({ title }) => title).toSorted() : content;
+        return content?.kind === "event" ? content.breaches.map(({ title }) => title).toSorted() : content;
       }),
     );
   expect(await titlesFor(before)).toEqual([["Open", "Secret"], ["Secret"]]);

@@ -13,6 +13,7 @@ import {
   breachReport,
   breachWith,
   dashboardUrl,
+  eventReport,
   hostileTexts,
   problem,
   scanComplete,
@@ -35,7 +36,9 @@ describe("the code for PagerDuty", () => {
   const emitted = (content: Content): unknown[] => {
     const events: unknown[] = [];
     const PD = {
-      inputRequest: { body: JSON.parse(envelope({ ...eventOf(content), id: 41, at: new Date(0) })) },
+      inputRequest: {
+        body: JSON.parse(envelope({ ...eventOf(content, dashboardUrl), id: 41, at: new Date(0) })),
+      },
       Trigger: "trigger",
       emitGenericEvents: (some: unknown[]) => events.push(...some),
     };
@@ -45,7 +48,7 @@ describe("the code for PagerDuty", () => {
 
   test("makes an incident of breach events and scan errors, none of completed scans", () => {
     const incident = { event_type: "trigger", incident_key: "breach-monitor-41" };
-    expect(emitted(breachReport([{ title: "Adobe" }, { title: "Shop" }]))).toMatchObject([
+    expect(emitted(eventReport([{ title: "Adobe" }, { title: "Shop" }]))).toMatchObject([
       { ...incident, description: "A monitored address is in a data breach: Adobe, Shop" },
     ]);
     expect(emitted(scanErrorOf(problem))).toMatchObject([
@@ -56,7 +59,7 @@ describe("the code for PagerDuty", () => {
 
   test("keeps to the 1,024 characters of a description, whatever the titles are", () => {
     for (const title of hostileTexts) {
-      const [{ description }] = emitted(breachReport(Array(75).fill({ title }))) as [{ description: string }];
+      const [{ description }] = emitted(eventReport(Array(75).fill({ title }))) as [{ description: string }];
       expect(description.length).toBeGreaterThan(0);
       expect(description.length).toBeLessThanOrEqual(1_024);
     }
@@ -65,7 +68,7 @@ describe("the code for PagerDuty", () => {
   test("emits events of the form that PagerDuty publishes", () => {
     // github.com/PagerDuty/api-schema, reference/events-v1: what may be in an event, less the service's key
     const fields = "event_type incident_key description details client client_url contexts";
-    for (const content of [breachReport([{}]), scanErrorOf(problem)]) {
+    for (const content of [eventReport([{}]), scanErrorOf(problem)]) {
       for (const each of emitted(content) as Record<string, unknown>[]) {
         expect(unknown(each, fields)).toEqual([]);
         expect(["trigger", "acknowledge", "resolve"]).toContain(each.event_type);

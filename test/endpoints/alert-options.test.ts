@@ -13,6 +13,7 @@ const defaults = {
   grouping: "scan",
   sensitive: "discreet",
   tellOwners: false,
+  details: false,
 };
 
 const create = async (body: Record<string, unknown>): Promise<Organization & { path: string }> => {
@@ -42,6 +43,7 @@ describe("PUT 200", () => {
       grouping: "week",
       sensitive: "named",
       tellOwners: true,
+      details: false,
     };
     for (let count = 0; count < 2; count++) {
       const reply = await api.put(path, options);
@@ -55,6 +57,15 @@ describe("PUT 200", () => {
     expect(changes).toHaveLength(1);
     expect(changes[0]?.summary).toMatch(/name changed, least severity changed, grouping changed/);
     expect(changes[0]?.summary).not.toContain("Security team");
+  });
+
+  test("a webhook has details, and one event for each breach of a scan only with them", async () => {
+    const { api, path } = await create(webhook);
+    const { details: _, ...before } = { ...defaults, grouping: "address", sensitive: "named" };
+    const options = { ...before, grouping: "scan", details: true };
+    expect((await api.put(path, options)).body).toEqual(options);
+    // Clients from before the option leave it out.
+    expect((await api.put(path, before)).body).toEqual({ ...before, details: false });
   });
 
   test.each([
@@ -87,4 +98,12 @@ test("PUT 400: what the kind of the channel does not have", async () => {
     const reply = await api.put(path, { ...defaults, grouping: "address", tellOwners: true });
     expectRefusal(reply, 400, /^tellOwners: /);
   }
+  for (const grouping of ["day", "week"])
+    expectRefusal(
+      await hook.api.put(hook.path, { ...defaults, grouping, details: true }),
+      400,
+      /^grouping: must be address for a webhook, or scan with details/,
+    );
+  const { api, path } = await create(email);
+  expectRefusal(await api.put(path, { ...defaults, details: true }), 400, /^details: /);
 });

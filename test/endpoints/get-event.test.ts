@@ -3,11 +3,11 @@ import * as table from "../../shared/aws/table/table.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
 import { signedIn } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
-import { addBreachedEmail, createChannel, inboxOf } from "../service/alert-channels.ts";
+import { addBreachedEmail, createChannel, expectSignedWith, inboxOf } from "../service/alert-channels.ts";
 import type { Row } from "../service/client.ts";
 import { eventually } from "../service/eventually.ts";
 import { createOrganization, type Organization } from "../service/organization.ts";
-import { receivedAt } from "../service/receiver.ts";
+import { receivedAt, waitForRequests } from "../service/receiver.ts";
 import { scan } from "../service/scan.ts";
 import { expectRefusal, timestamp } from "./reply.ts";
 
@@ -70,6 +70,35 @@ describe("200", () => {
     const user = await signedIn(organization.id);
     const reply = await user.v1.get(`/events/${envelopes.scan_error?.id}`);
     expect(reply).toMatchObject({ status: 200, body: { type: "scan_error", findings: [], scan: null } });
+  });
+});
+
+describe("a webhook with details", () => {
+  test("gets one signed event of a breach, with the findings that the API shows", async () => {
+    const own = await createOrganization();
+    const { api } = own;
+    const url = inboxOf(own, "details");
+    const secret = "shared secret of the hook";
+    const id = await createChannel(api, { channel: "webhook", config: { url, secret } });
+    const { body: options } = await api.get(`/alert-configs/${id}/options`);
+    const detailed = { ...options, grouping: "scan", details: true };
+    expect(await api.put(`/alert-configs/${id}/options`, detailed)).toMatchObject({ status: 200 });
+    await addBreachedEmail(own, { ownerName: "Ada Lovelace" });
+    await scan(api);
+    const received = await waitForRequests(url, 1);
+    for (const request of received) expectSignedWith(request, secret);
+    const { id: eventId, data } = JSON.parse(String(received[0]?.body));
+    const { findings } = (await api.get(`/events/${eventId}`)).body as { findings: Row[] };
+    expect(findings.length).toBeGreaterThan(0);
+    expect(data.details).toMatchObject({ people: 1, findings });
+    expect(await api.list("/breaches?include=details")).toEqual(expect.arrayContaining(findings));
+    const sent = await admin("channel test", { org: own.id, channel: id });
+    expect(sent).toBeDefined();
+    const [, test] = await waitForRequests(url, 2);
+    expect(JSON.parse(String(test?.body)).data).toMatchObject({
+      breaches: [{ title: "Test: Example Shop" }],
+      details: { people: 2, findings: [{ email: "ada@company.example" }, { email: "alan@company.example" }] },
+    });
   });
 });
 

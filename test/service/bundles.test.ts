@@ -8,7 +8,7 @@ import { bundleFunctions, type Contents, folders } from "../../lib/bundle.ts";
 import { noticesOf } from "../../lib/notices.ts";
 
 /** Of cold starts with twice this much, docs/decisions/0021-bundles.md no longer holds. */
-const mostKibibytes = 600;
+const mostKibibytes = 620;
 
 const project = join(import.meta.dirname, "..", "..");
 /** Those of the shared service. */

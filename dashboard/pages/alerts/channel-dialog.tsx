@@ -36,6 +36,13 @@ const groupings = [
   { value: "week", label: "Every Monday at 07:00, by Settings, Organization" },
 ];
 
+/** Of a webhook: its grouping and, after a space, `details`. */
+const events = [
+  { value: "address", label: "One event for each address" },
+  { value: "address details", label: "One for each address, with details" },
+  { value: "scan details", label: "One for each scan and breach, with details" },
+];
+
 type Options = Channel["options"];
 
 type Properties = Ends & { channel?: Channel };
@@ -156,7 +163,15 @@ function OptionFields({ kind, options }: { kind: Kind; options: Options | undefi
           chosen={options?.minSeverity ?? "low"}
           hint="Less severe breaches send no alert."
         />
-        {!isWebhook && (
+        {isWebhook ? (
+          <SelectField
+            label="Events of new breaches"
+            name="events"
+            choices={events}
+            chosen={`${options?.grouping ?? "address"}${options?.details ? " details" : ""}`}
+            hint="Details are the severity, the people and their findings."
+          />
+        ) : (
           <SelectField
             label="How often"
             name="grouping"
@@ -182,14 +197,17 @@ function OptionFields({ kind, options }: { kind: Kind; options: Options | undefi
   );
 }
 
-const optionsOf = (fields: FormData): Options => ({
-  name: String(fields.get("name")).trim() || null,
-  minSeverity: fields.get("minSeverity") as Options["minSeverity"],
-  // Webhooks have no choice.
-  grouping: (fields.get("grouping") ?? "address") as Options["grouping"],
-  sensitive: fields.get("sensitive") as Options["sensitive"],
-  tellOwners: fields.get("tellOwners") === "on",
-});
+const optionsOf = (fields: FormData): Options => {
+  const [grouping, details] = String(fields.get("events") ?? fields.get("grouping")).split(" ");
+  return {
+    name: String(fields.get("name")).trim() || null,
+    minSeverity: fields.get("minSeverity") as Options["minSeverity"],
+    grouping: grouping as Options["grouping"],
+    sensitive: fields.get("sensitive") as Options["sensitive"],
+    tellOwners: fields.get("tellOwners") === "on",
+    details: details !== undefined,
+  };
+};
 
 /** The secret to set, empty to remove the present one. Undefined: it stays as it is. */
 function secretOf(fields: FormData): string | undefined {

@@ -8,7 +8,7 @@ import * as table from "../../aws/table/table.ts";
 import { channelNotOpened } from "../../contract/log-lines.ts";
 import type { Message } from "../../contract/messages.ts";
 import * as outbox from "../../outbox/outbox.ts";
-import { type AnyChannel, isSetUp, list } from "../channels/channel.ts";
+import { type AnyChannel, isSetUp, list, optionsOf } from "../channels/channel.ts";
 import { ChannelKeyUnavailable } from "../channels/channel-key.ts";
 import * as failing from "../channels/failing.ts";
 import { ChannelNotOpened, open } from "../channels/seal.ts";
@@ -24,6 +24,7 @@ import { headlineOf } from "../messages/title.ts";
 import { toldOf } from "../messages/told.ts";
 import { leastForOwners, ownersChannel } from "../owners/owner.ts";
 import { backToOutbox } from "./back-to-outbox.ts";
+import { eventsOfScan } from "./events-of-scan.ts";
 
 export type DeliverSettings = {
   /** From the end of one dispatch to the beginning of the next. */
@@ -127,7 +128,8 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (row.event.type === "gathered") {
     // What is gathered becomes an event when it is sent.
     if (row.lastAttemptAt === null && !channel.notifyOnNewBreach) return discard(attempt);
-    if (!kindOf(channel).isForPeople) return sendAsEvents(attempt, row.event);
+    const isWhole = !kindOf(channel).isForPeople && row.event.found === undefined;
+    if (isWhole) return sendAsEvents(attempt, row.event);
   }
   // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
   const [content, form] = await Promise.all([readContent(org, row, channel, least), openForm(attempt)]);
@@ -154,12 +156,23 @@ const discard = async ({ org, row, log }: Attempt): Promise<undefined> => {
   log(reason);
 };
 
-/** A channel that has become a webhook gets what it had gathered as events: the outbox takes it back. */
+/**
+ * A webhook gets what was gathered as events: one for each breach where its grouping is `scan`. If it has become
+ * a webhook since, one for each address, for which the outbox takes it back.
+ */
 const sendAsEvents = async ({ org, row, channel, log }: Attempt, event: Gathered): Promise<undefined> => {
-  const { writes, after } = await backToOutbox(org, row, event, channel.id);
   // What is left has its turn when the delivery is due.
-  await transitions.replace(org, row, writes, after === undefined ? undefined : { ...event, after });
-  await outbox.wake(org);
+  if (optionsOf(channel).grouping === "scan") {
+    const { raised, left } = await eventsOfScan(org, row, event, channel);
+    await transitions.replace(org, row, { raised: raised.writes, left });
+    // To the queue that this function may send to. The re-dispatch sends what SQS does not take.
+    await queue.sendPossible("delivery-retries", raised.messages);
+  } else {
+    const { writes, after } = await backToOutbox(org, row, event, channel.id);
+    const left = after === undefined ? undefined : { ...event, after };
+    await transitions.replace(org, row, { also: writes, left });
+    await outbox.wake(org);
+  }
   log("told as events");
 };
 

@@ -100,7 +100,7 @@ export const alertOptions = z
         description:
           "`scan`: at most two messages about new breaches from one scan; `address`: one for " +
           "each e-mail; `day`, `week`: gathered until 07:00 in the organization's time zone, on Mondays. " +
-          "Webhooks: `address` only",
+          "Webhooks: `address`, and with `details` also `scan`: an event for each breach of a scan",
       }),
     ),
     sensitive: z.enum(["discreet", "named"]).check(
@@ -114,6 +114,12 @@ export const alertOptions = z
         description:
           "E-mail channels only: the breached address gets a message too, one for each event " +
           "however many channels have it",
+      }),
+    ),
+    details: z._default(z.boolean(), false).check(
+      z.meta({
+        description:
+          "Webhooks only: `breach` events carry severity, people and findings too (`data.details`)",
       }),
     ),
   })

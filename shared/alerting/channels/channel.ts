@@ -58,8 +58,9 @@ export const optionsOf = (channel: AnyChannel): AlertOptions => {
     grouping = isForPeople ? "scan" : "address",
     sensitive = isForPeople ? "discreet" : "named",
     tellOwners = false,
+    details = false,
   } = channel;
-  return { name, minSeverity, grouping, sensitive, tellOwners };
+  return { name, minSeverity, grouping, sensitive, tellOwners, details };
 };
 
 /** The addresses that each get a copy; none of other kinds. */

@@ -182,7 +182,9 @@ const changeOf = (
   remove: [
     ...(hasMoved || values.isEnabled !== undefined ? ["failingSince", "failureReportedAt"] : []),
     ...(form !== undefined && form.sealed === undefined ? ["sealed"] : []),
-    ...(form === undefined || form.channel === before.channel ? [] : ["grouping", "sensitive", "tellOwners"]),
+    ...(form === undefined || form.channel === before.channel
+      ? []
+      : ["grouping", "sensitive", "tellOwners", "details"]),
   ],
 });
 

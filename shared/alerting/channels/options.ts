@@ -68,6 +68,7 @@ const words: Record<keyof AlertOptions, string> = {
   grouping: "grouping",
   sensitive: "words for sensitive breaches",
   tellOwners: "messages to owners",
+  details: "details of events",
 };
 const optionNames = Object.keys(words) as (keyof AlertOptions)[];
 const changeOf = (name: keyof AlertOptions): string => `${words[name]} changed`;
@@ -83,15 +84,20 @@ const isQuieted: Record<
   // People are still told, in discreet words. A receiver gets nothing.
   sensitive: (_, after, channel) => after.sensitive === "discreet" && !kindOf(channel).isForPeople,
   tellOwners: (_, after) => !after.tellOwners,
+  details: (_, after) => !after.details,
 };
 
 /** In days. */
 const delayOf: Record<Grouping, number> = { address: 0, scan: 0, day: 1, week: 7 };
 
-const assertFit = (channel: channels.Channel, { grouping, tellOwners }: AlertOptions): void => {
+const assertFit = (channel: channels.Channel, { grouping, tellOwners, details }: AlertOptions): void => {
   const { label, isForPeople, mayTellOwners } = kindOf(channel);
-  if (!isForPeople && grouping !== "address")
-    throw new Refusal("invalidInput", { error: `grouping: must be address for a ${label}` });
+  if (!isForPeople && grouping !== "address" && !(details && grouping === "scan"))
+    throw new Refusal("invalidInput", {
+      error: `grouping: must be address for a ${label}, or scan with details`,
+    });
+  if (isForPeople && details)
+    throw new Refusal("invalidInput", { error: "details: must be false except for webhooks" });
   if (!mayTellOwners && tellOwners)
     throw new Refusal("invalidInput", { error: "tellOwners: must be false except for e-mail channels" });
 };

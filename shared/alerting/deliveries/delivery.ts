@@ -47,8 +47,15 @@ export type Gathered = {
   without?: Share;
   /** All behind this finding: the channel has become a webhook, and gets the others as events. */
   after?: number;
+  /** Only breaches with a higher id: the others have an event each. */
+  afterBreach?: number;
   baseline?: { scannedCount: number };
+  /** What a webhook is told of it. Once it is known, the delivery is about these breaches alone. */
+  found?: Found;
 };
+
+/** `findingIds`: some of the findings of these `people`, the worst first. */
+export type Found = { breachIds: number[]; people: number; findingIds: number[] };
 
 /** Breaches of an e-mail, for its owner (alerting/owners). `byHand`: whatever channels there are. */
 export type OwnerEvent = { type: "owner"; byHand?: true } & PersonEvent;
@@ -57,11 +64,17 @@ export type OwnerEvent = { type: "owner"; byHand?: true } & PersonEvent;
 export const typeOf = (event: AlertEvent): EventType => {
   const { type } = event;
   if (type === "scan_error" && event.isExample) return "breach";
-  return type === "gathered" || type === "risen" || type === "owner" ? "breach" : type;
+  return type === "scan_complete" || type === "scan_error" ? type : "breach";
 };
 
 /** Breaches of an e-mail. `findingIds`: the findings, in the order of the `breachIds`. */
 export type PersonEvent = { breachIds: number[]; email: { id: number; findingIds: number[] } };
+
+/** The findings that an event names. */
+export const findingIdsOf = (event: AlertEvent): number[] => {
+  if (event.type === "breach") return event.email.findingIds;
+  return event.type === "gathered" ? (event.found?.findingIds ?? []) : [];
+};
 
 /**
  * What a message about many people is about. `breachId`: the worst breach that it names; `isPart`: at least

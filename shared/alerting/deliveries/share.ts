@@ -11,12 +11,25 @@ export type Share = { ranges: Range[]; apart: number[] };
 const isIn = ({ ranges, apart }: Share, { id, breachId }: { id: number; breachId: number }): boolean =>
   !apart.includes(breachId) && ranges.some(([first, last]) => first <= id && id <= last);
 
+/** What of a gathered event (delivery.ts) says which findings it is about. */
+type Which = {
+  only?: Share;
+  without?: Share;
+  after?: number;
+  afterBreach?: number;
+  baseline?: object;
+  found?: { breachIds: number[] };
+};
+
 /** Whether a delivery tells a finding of its scans. */
 export const isOfDelivery = (
-  { only, without, after = 0 }: { only?: Share; without?: Share; after?: number },
+  { only, without, after = 0, afterBreach = 0, baseline, found }: Which,
   finding: { id: number; breachId: number },
 ): boolean =>
   finding.id > after &&
+  finding.breachId > afterBreach &&
+  // Of a first scan only the worst breaches are listed.
+  (found === undefined || baseline !== undefined || found.breachIds.includes(finding.breachId)) &&
   (only === undefined || isIn(only, finding)) &&
   (without === undefined || !isIn(without, finding));
 

@@ -28,6 +28,7 @@ import {
 import { dueShard, type Key } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { attemptLeaseSeconds, lostAfterSeconds, secondsAfter } from "../../contract/alert-timing.ts";
+import type { MemberWrite } from "../../lists/member-writes.ts";
 import {
   type AlertEvent,
   countNotDelivered,
@@ -181,14 +182,17 @@ export const giveUp = async (org: number, delivery: Delivery, failureReason: str
 };
 
 /**
- * Deletes a delivery, or keeps only the event `left`, and writes `also` in its place. Writes nothing when
- * it has changed since it was read.
+ * Deletes a delivery, or keeps only the event `left`, and writes `raised` deliveries and `also` in its place.
+ * Writes nothing when it has changed since it was read.
  */
 export const replace = async (
   org: number,
   delivery: Delivery,
-  also: readonly Write[] = [],
-  left?: AlertEvent,
+  {
+    also = [],
+    raised = [],
+    left,
+  }: { also?: readonly Write[]; raised?: readonly MemberWrite[]; left?: AlertEvent | undefined } = {},
 ): Promise<void> => {
   const { id, attempts, event } = delivery;
   const from = deliveries.groupOf(delivery);
@@ -197,7 +201,7 @@ export const replace = async (
     left === undefined
       ? deliveries.delete(org, id, from, isAsRead)
       : deliveries.change(org, id, { from, set: { event: left }, if: isAsRead });
-  await table.attempt(table.transact([...deliveries.writes(org, [own]), ...also]));
+  await table.attempt(table.transact([...deliveries.writes(org, [own, ...raised]), ...also]));
 };
 
 /** Takes a due delivery for a message that the caller sends. Undefined when there is nothing to send. */

@@ -1,6 +1,29 @@
 import * as z from "zod/mini";
 import { count, idField } from "../../contract/page.ts";
 import { textSuchAs } from "../../contract/text.ts";
+import { detailedFinding } from "../../findings/finding-schema.ts";
+import { severity } from "../../hibp/severity-schema.ts";
+
+/** Findings that an event names at most. */
+export const maximumFindings = 50;
+
+/** What a webhook with the option `details` learns besides. */
+const eventDetails = z.object({
+  severity: severity.check(z.meta({ description: "Of the worst of the breaches" })),
+  isStealerLog: z.boolean(),
+  isSensitive: z.boolean(),
+  people: count.check(z.meta({ description: "Addresses that the event is about" })),
+  findings: z.array(detailedFinding).check(
+    z.maxLength(maximumFindings),
+    z.meta({
+      description: "As they are at the attempt, the worst first, without those of removed e-mails",
+    }),
+  ),
+  url: textSuchAs("https://monitor.example/api/app/breaches/7").check(
+    z.meta({ description: "The page of the dashboard that shows them" }),
+  ),
+});
+export type EventDetails = z.infer<typeof eventDetails>;
 
 /** The `data` of an envelope, by the type of its event. */
 export const eventData = {
@@ -15,6 +38,9 @@ export const eventData = {
         }),
       )
       .check(z.minLength(1)),
+    details: z
+      .optional(eventDetails)
+      .check(z.meta({ description: "Only with the channel's option `details`" })),
   }),
   scan_complete: z.object({
     scannedCount: count,

@@ -2,8 +2,9 @@
 import { levelOf } from "../../hibp/severity.ts";
 import type { Severity } from "../../hibp/severity-schema.ts";
 import { type AnyChannel, optionsOf } from "../channels/channel.ts";
-import type { AlertEvent, Delivery } from "../deliveries/delivery.ts";
+import type { AlertEvent, Delivery, Found, PersonEvent } from "../deliveries/delivery.ts";
 import { kindOf } from "../kinds/kinds.ts";
+import { type EventReport, readEvent } from "./event-report.ts";
 import { type ExampleReport, exampleFor } from "./example.ts";
 import { type OwnerReport, type PersonReport, readOwner, readPerson } from "./person.ts";
 import { noBreaches, readGathered, readRisen, type Summary } from "./summary.ts";
@@ -14,7 +15,14 @@ export type ScanReport = {
   event: Extract<AlertEvent, { type: "scan_complete" | "scan_error" }>;
 };
 
-export type Content = ScanReport | ExampleReport | PersonReport | OwnerReport | Summary | UnwatchedReport;
+export type Content =
+  | ScanReport
+  | EventReport
+  | ExampleReport
+  | PersonReport
+  | OwnerReport
+  | Summary
+  | UnwatchedReport;
 
 /**
  * `leastOfOwner`: the severity, as a level, from which an owner is told. Undefined: nothing is left to tell,
@@ -33,11 +41,13 @@ export const readContent = async (
     case "owner":
       return readOwner(org, delivery, event, leastOfOwner);
     case "gathered":
-      return isForPeople ? readGathered(org, delivery, channel) : undefined;
+      if (isForPeople) return readGathered(org, delivery, channel);
+      return event.found && readEvent(org, event.found, event, channel);
     case "risen":
       return isForPeople ? readRisen(event, isDiscreet) : undefined;
     case "breach":
-      return forChannel(await readPerson(org, event, { isForPeople }), { isDiscreet, isForPeople });
+      if (!isForPeople) return readEvent(org, foundOf(event), { emailId: event.email.id }, channel);
+      return forChannel(await readPerson(org, event), isDiscreet);
     case "scan_error":
       return event.isExample ? exampleFor(channel) : { kind: "scan", event };
     default:
@@ -51,6 +61,7 @@ export const isUrgent = (content: Content): boolean => {
   switch (content.kind) {
     case "owner":
     case "scan":
+    case "event":
     case "example":
       return false;
     case "unwatched":
@@ -62,14 +73,15 @@ export const isUrgent = (content: Content): boolean => {
   }
 };
 
+const foundOf = ({ breachIds, email }: PersonEvent): Found => ({
+  breachIds,
+  people: 1,
+  findingIds: email.findingIds,
+});
+
 /** A report without what a discreet channel may not name. */
-const forChannel = (
-  person: PersonReport,
-  { isDiscreet, isForPeople }: { isDiscreet: boolean; isForPeople: boolean },
-): PersonReport | Summary | undefined => {
-  const open = person.breaches.filter(({ isSensitive }) => !(isDiscreet && isSensitive));
-  if (open.length === person.breaches.length) return person;
-  if (!isForPeople) return open.length === 0 ? undefined : { ...person, breaches: open };
+const forChannel = (person: PersonReport, isDiscreet: boolean): PersonReport | Summary => {
+  if (!isDiscreet || !person.breaches.some(({ isSensitive }) => isSensitive)) return person;
   // A channel for scans gets this only when the breach became sensitive, or the channel discreet, after the
   // delivery's creation.
   return {

@@ -1,10 +1,15 @@
 /** What a test of a channel sends: an example of the message that new breaches make there, without a row behind it. */
+import { detailed } from "../../findings/detailed.ts";
+import type { DetailedFinding } from "../../findings/finding-schema.ts";
 import type { Breach } from "../../hibp/breach.ts";
 import { type AnyChannel, optionsOf } from "../channels/channel.ts";
+import type { AlertOptions } from "../channels/channel-schema.ts";
+import { kindOf } from "../kinds/kinds.ts";
+import type { EventReport } from "./event-report.ts";
 import type { PersonReport } from "./person.ts";
 import type { Summary } from "./summary.ts";
 
-export type ExampleReport = { kind: "example"; of: PersonReport | Summary };
+export type ExampleReport = { kind: "example"; of: PersonReport | Summary | EventReport };
 
 /** No breach gets these ids: they begin with 1, and are few. */
 const [first, second] = [2_147_483_646, 2_147_483_647];
@@ -71,8 +76,46 @@ const people: Summary = {
   scanId: undefined,
 };
 
-/** In the grouping of the channel. */
-export const exampleFor = (channel: AnyChannel): ExampleReport => ({
-  kind: "example",
-  of: optionsOf(channel).grouping === "address" ? ada : people,
+const at = "2026-02-01T00:00:00.000Z";
+
+const findingOf = (breach: Breach, { email }: PersonReport): DetailedFinding => ({
+  id: breach.id,
+  email: email?.address ?? "",
+  emailId: first,
+  breach: detailed(breach),
+  firstDetectedAt: at,
+  lastSeenAt: at,
+  firstDetectedScanId: null,
+  acknowledged: false,
+  acknowledgedAt: null,
+  acknowledgedBy: null,
+  acknowledgedByApiKey: null,
+  acknowledgeReason: null,
+  resolution: null,
+  severity: breach.severity,
+  isHistory: false,
+  ownerToldAt: null,
+  ownerName: email?.ownerName ?? null,
+  team: null,
 });
+
+const eventFor = ({ grouping, details }: AlertOptions): EventReport => {
+  const findings =
+    grouping === "address"
+      ? [findingOf(shop, ada), findingOf(forum, ada)]
+      : [findingOf(shop, ada), findingOf(shop, alan)];
+  return {
+    kind: "event",
+    breaches: grouping === "address" ? [shop, forum] : [shop],
+    people: new Set(findings.map(({ email }) => email)).size,
+    place: "",
+    ...(details && { findings }),
+  };
+};
+
+/** In the grouping of the channel, and for a webhook with the details that it asks for. */
+export const exampleFor = (channel: AnyChannel): ExampleReport => {
+  const options = optionsOf(channel);
+  const ofPeople = options.grouping === "address" ? ada : people;
+  return { kind: "example", of: kindOf(channel).isForPeople ? ofPeople : eventFor(options) };
+};

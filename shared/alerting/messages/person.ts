@@ -16,7 +16,7 @@ import type { Unwatched } from "./unwatched.ts";
 /** A breach that an address is in. `stealerLogDomains`: as of the finding. */
 export type OwnBreach = Breach & { findingId: number; stealerLogDomains?: string[] | undefined };
 
-/** `email`: undefined for webhooks, and once it is no longer monitored. `breaches`: worst first. */
+/** `email`: undefined once it is no longer monitored. `breaches`: worst first. */
 export type PersonReport = {
   kind: "person";
   scanId: number | undefined;
@@ -31,16 +31,11 @@ export type OwnerReport = { kind: "owner"; address: string; breaches: OwnBreach[
 
 type Read = { email: Email | undefined; breaches: (OwnBreach & { ownerDelivery: number | undefined })[] };
 
-/** For a webhook, which is told of no address, not `isForPeople`. */
-const read = async (
-  org: number,
-  { breachIds, email: { id, findingIds } }: PersonEvent,
-  isForPeople = true,
-): Promise<Read> => {
+const read = async (org: number, { breachIds, email: { id, findingIds } }: PersonEvent): Promise<Read> => {
   const [details, email, rows] = await Promise.all([
     breachDetails.details(breachIds),
-    isForPeople ? emails.get(org, id) : undefined,
-    isForPeople ? findings.getMany(org, findingIds) : [],
+    emails.get(org, id),
+    findings.getMany(org, findingIds),
   ]);
   const breaches = breachIds.flatMap((breachId, index) => {
     const breach = details.get(breachId);
@@ -54,9 +49,8 @@ const read = async (
 export const readPerson = async (
   org: number,
   event: PersonEvent & { scanId?: number },
-  { isForPeople }: { isForPeople: boolean },
 ): Promise<PersonReport> => {
-  const { email: row, breaches } = await read(org, event, isForPeople);
+  const { email: row, breaches } = await read(org, event);
   const teamId = row && emails.groupOf(row).teamId;
   const team = teamId ? await teams.get(org, teamId) : undefined;
   const email = row && {

@@ -239,11 +239,7 @@ const readPersons = async (
     [...Map.groupBy(rows, ({ emailId }) => emailId)].map(([id, ofEmail]) => {
       const breachIds = ofEmail.map(({ breachId }) => breachId);
       const email = { id, findingIds: ofEmail.map((row) => row.id) };
-      return readPerson(
-        org,
-        { breachIds, email, ...(scanId !== undefined && { scanId }) },
-        { isForPeople: true },
-      );
+      return readPerson(org, { breachIds, email, ...(scanId !== undefined && { scanId }) });
     }),
   );
   const worstOf = ({ breaches: [worst] }: PersonReport): number => (worst ? levelOf(worst.severity) : 0);

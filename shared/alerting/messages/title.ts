@@ -12,9 +12,10 @@ type Told = Pick<DeliveryRow, "event" | "headline">;
 /** What a message about many people is about: who claims its attempt stores this, since only the findings say it. */
 export const headlineOf = (content: Content): Headline | undefined => {
   if (content.kind === "scan" || content.kind === "owner" || content.kind === "example") return undefined;
-  if (content.kind === "person") {
+  if (content.kind === "person" || content.kind === "event") {
     const [worst, ...rest] = content.breaches;
-    return { ...(worst && { breachId: worst.id }), more: rest.length, people: 1, isPart: false };
+    const people = content.kind === "event" ? content.people : 1;
+    return { ...(worst && { breachId: worst.id }), more: rest.length, people, isPart: false };
   }
   if (content.kind === "unwatched") {
     const [worst, ...rest] = content.breaches;

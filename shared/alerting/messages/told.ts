@@ -8,22 +8,37 @@ import { wordsFor } from "./words.ts";
 
 export const toldOf = (content: Content, context: NoticeContext): Told => ({
   notice: () => noticeOf(content, context),
-  event: () => eventOf(content),
+  event: () => eventOf(content, context.dashboardUrl),
   ...(content.kind === "owner" && { owner: content.address }),
 });
 
-export const eventOf = (content: Content): Event => {
-  const { kind } = content;
-  const person = kind === "example" ? content.of : content;
-  if (person.kind === "person") {
+export const eventOf = (content: Content, dashboardUrl: string): Event => {
+  const report = content.kind === "example" ? content.of : content;
+  if (report.kind === "event") {
+    const { breaches, people, place, findings } = report;
     // The contract has no other field that can say that an event is a test.
-    const titleOf = (title: string) => (kind === "example" ? `Test: ${title}` : title);
-    const breaches = person.breaches.map((breach) => ({
-      ...breach,
-      title: titleOf(breach.title),
-      breachId: breach.id,
-    }));
-    return { type: "breach", data: { breaches } };
+    const prefix = content.kind === "example" ? "Test: " : "";
+    return {
+      type: "breach",
+      data: {
+        breaches: breaches.map(({ id, title, domain, dataClasses }) => ({
+          breachId: id,
+          title: prefix + title,
+          domain,
+          dataClasses,
+        })),
+        ...(findings && {
+          details: {
+            severity: breaches[0]?.severity ?? "low",
+            isStealerLog: breaches.some(({ isStealerLog }) => isStealerLog),
+            isSensitive: breaches.some(({ isSensitive }) => isSensitive),
+            people,
+            findings,
+            url: `${dashboardUrl}${place}`,
+          },
+        }),
+      },
+    };
   }
   if (content.kind !== "scan") throw new Error("Webhooks get events alone");
   const { type, ...data } = content.event;

@@ -98,6 +98,10 @@ const table: Table = {
     };
   },
 
+  event: () => {
+    throw new Error("Programs get events alone");
+  },
+
   scan: ({ event }, { dashboardUrl }) => {
     const link = { label: "See the scans", url: `${dashboardUrl}/scans` };
     if (event.type === "scan_error") {

@@ -60,7 +60,9 @@ export const reportEnd = async (
       continue;
     }
     const without = collecting && reportedTo(collecting, channel);
-    const baseline = isBaseline ? { scannedCount } : undefined;
+    // A webhook gets one event of a first scan, however few people are in it.
+    const isSummedUp = isBaseline || (isFirst && !kindOf(channel).isForPeople);
+    const baseline = isSummedUp ? { scannedCount } : undefined;
     const event = {
       type: "gathered" as const,
       scanId,

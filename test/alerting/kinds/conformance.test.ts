@@ -24,7 +24,7 @@ import { createOrganization, logger, takeMessages } from "../../scanning/in-proc
 import { domain, findingsOf, inBreaches, rowsOf, useBreachedPeople } from "../breached-people.ts";
 import { createChannel } from "../channels.ts";
 import { attemptOf, mails, settings, useMailServer } from "../mail-deliveries.ts";
-import { breachReport, dashboardUrl } from "../notice.ts";
+import { breachReport, dashboardUrl, eventReport } from "../notice.ts";
 import { slackFaults } from "../slack-rules.ts";
 
 const { scan, organizationOf } = useBreachedPeople();
@@ -114,7 +114,7 @@ const fixtures: Record<AnyForm["channel"], Fixture> = {
       toChannel({ channel: "webhook", config: { url: `${receiver.origin}${path}`, secret } }, [path, secret]),
     arrived: () => bodies().map((body) => JSON.parse(body).id),
     countsThrottled: true,
-    contentOf: breachReport,
+    contentOf: eventReport,
     read: (text) => ({ listed: JSON.parse(text).data.breaches.length, leftOut: 0, faults: [] }),
   },
   slack: {
