@@ -42,6 +42,7 @@ import { listUnwatched } from "./list-unwatched/endpoint.ts";
 import { lookUpSignInLink } from "./look-up-sign-in-link/endpoint.ts";
 import { openProvider } from "./open-provider/endpoint.ts";
 import { openRecipient } from "./open-recipient/endpoint.ts";
+import { recordExport } from "./record-export/endpoint.ts";
 import { redeemPasskey } from "./redeem-passkey/endpoint.ts";
 import { redeemProviderCode } from "./redeem-provider-code/endpoint.ts";
 import { redeemSignInLink } from "./redeem-sign-in-link/endpoint.ts";
@@ -117,6 +118,7 @@ export const dashboardRoutes = [
   },
   { method: "PATCH", path: "/members/{id}", name: "change-member", endpoint: changeMember },
   { method: "DELETE", path: "/members/{id}", name: "remove-member", endpoint: removeMember },
+  { method: "POST", path: "/exports", name: "record-export", endpoint: recordExport },
   { method: "GET", path: "/overview", name: "get-overview", endpoint: getOverview },
   { method: "GET", path: "/findings", name: "list-findings", endpoint: listFindings },
   { method: "POST", path: "/findings/tell", name: "tell-owners", endpoint: tellOwners },

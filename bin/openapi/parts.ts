@@ -71,6 +71,7 @@ All others count ${perMinute.address} a minute for each address, apart from thos
     session: "The session that a request comes with",
     sessions: "All sessions and passkeys of the user",
     passkeys: "Passkeys of the user, to sign in with",
+    exports: "Files that the page has made of lists",
     overview: "The state of the organization at a glance",
     findings: "Findings with whose address each is",
     breaches: "Breaches that the organization has findings of",

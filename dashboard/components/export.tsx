@@ -20,11 +20,13 @@ type ExportProps<Row> = {
   pagesOf: (signal: AbortSignal) => AsyncIterable<{ rows: readonly Row[]; total: number }>;
   /** So many rows in words. */
   counted: (rows: number) => string;
+  /** Tells the service of a file with so many rows: without an entry in the activity log there is no file. */
+  record: (rows: number, signal: AbortSignal) => Promise<unknown>;
   onClose: () => void;
 };
 
 /** Loads all rows that match, page by page, and saves them as a file. Closing it cancels that. */
-export function ExportDialog<Row>({ what, columns, pagesOf, counted, onClose }: ExportProps<Row>) {
+export function ExportDialog<Row>({ what, columns, pagesOf, counted, record, onClose }: ExportProps<Row>) {
   const [progress, setProgress] = useState<{ done: number; total: number }>();
   const { failure, reload } = useData("", async (signal) => {
     const lines: string[] = [];
@@ -32,6 +34,7 @@ export function ExportDialog<Row>({ what, columns, pagesOf, counted, onClose }: 
       lines.push(...rows.map((row) => csvLine(columns.map(([, cell]) => cell(row)))));
       setProgress({ done: lines.length, total });
     }
+    await record(lines.length, signal);
     signal.throwIfAborted();
     const head = csvLine(columns.map(([name]) => name));
     // The mark tells spreadsheets that the file is UTF-8.
@@ -44,6 +47,7 @@ export function ExportDialog<Row>({ what, columns, pagesOf, counted, onClose }: 
     <Dialog title={`Export ${what}`} onClose={onClose} button="Cancel">
       <p>
         All {what} that match the filters are saved as a CSV file. It contains personal data: store it safely.
+        The activity log will say that you have exported it.
       </p>
       <Progress label="Exporting" done={progress?.done ?? 0} total={progress?.total ?? 1} />
       <FailureNotice failure={failure} retry={reload} />

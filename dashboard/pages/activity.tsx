@@ -24,7 +24,7 @@ const categories: Record<Entry["category"], string> = {
   monitoring: "Monitoring",
   findings: "Findings",
   alerts: "Alerts",
-  teams: "Teams",
+  teams: "Members, teams",
   api_keys: "API keys",
 };
 /** What a label does not say: those of users are addresses. */
@@ -45,10 +45,10 @@ const otherActors: Choice[] = [
 
 const actorChoices = async (): Promise<Choice[]> => [...(await memberChoices()), ...otherActors];
 
-/** The filters as the service has them: it takes instants, and the URL has days. */
+/** The filters as the service has them: it takes instants, and the URL has days. It refuses other categories. */
 function filtersOf({ category, actor, from, to, q }: Query) {
   return {
-    ...(category !== undefined && { category }),
+    ...(category !== undefined && { category: category as Entry["category"] }),
     ...(actor !== undefined && { actor }),
     ...(from !== undefined && { from: beginOf(from) ?? from }),
     ...(to !== undefined && { to: beginOf(to, 1) ?? to }),
@@ -128,6 +128,9 @@ const ExportActivity = ({ filters, onClose }: ExportProps) => (
     columns={csvColumns}
     pagesOf={(signal) =>
       allPages("activity", (page) => call("GET /v1/activity", { query: { ...filters, ...page } }, { signal }))
+    }
+    record={(rows, signal) =>
+      call("POST /dashboard/exports", { body: { list: "activity", filter: filters, rows } }, { signal })
     }
     counted={(rows) => (rows === 1 ? "1 entry" : `${number(rows)} entries`)}
     onClose={onClose}

@@ -5,7 +5,7 @@ import * as passkeys from "../../shared/access/sign-in/passkey.ts";
 import { addPasskey } from "./endpoint.ts";
 
 export const handler = serve(addPasskey, ({ org, actor, session, body, event }) =>
-  passkeys.add(org, actor.id, body.answer, {
+  passkeys.add(org, actor, body.answer, {
     session: session.hash,
     origin: ownOrigin(event),
     browser: visitOf(event).browser,

@@ -10,7 +10,11 @@ export const handler = serve(inviteMember, async ({ org, actor, body: { email, n
   const notices = await newNoticesToAdmins(org);
   const also =
     role === "admin" ? notices.writes({ about: "admin", change: "added", email, by: actor.label }) : [];
-  const user = await users.create(org, { email, name, role }, { log: actor, invitation, also });
+  const user = await users.create(
+    org,
+    { email, name, role },
+    { log: { actor, coming: "invited" }, invitation, also },
+  );
   if (user === "exists") throw new Refusal("memberExists");
   await notices.send();
   return { ...users.shown(user), invitationSent: await send() };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSession } from "../dashboard/signed-in.ts";
+import { createSession, createToken, visitor } from "../dashboard/signed-in.ts";
 import { createOrganization } from "../service/organization.ts";
 import { go, signInTo, useBrowser } from "./visit.ts";
 
@@ -10,12 +10,15 @@ test("Activity shows who did what, and only the chosen category", async () => {
   const { page, user } = await signInTo(organization);
   const { dashboard } = await createSession(organization.id, user);
   expect((await dashboard.post("/teams", { name: "Finance" })).status).toBe(201);
+  const token = await createToken(organization.id, user.id);
+  expect((await visitor().post("/sign-in/sessions", { token })).status).toBe(201);
   await go(page, "Activity");
+  await page.getByText(/^Signed in by a link that an operator made from 127\.\d+\.\d+\.0\/24$/).waitFor();
   const team = page.getByRole("row").filter({ hasText: "Created the team Finance" });
   await team.getByText(user.email).waitFor();
   const key = page.getByRole("row").filter({ hasText: "Created the API key" });
   await key.waitFor();
-  await page.getByLabel("Category").selectOption("Teams");
+  await page.getByLabel("Category").selectOption("Members, teams");
   await key.waitFor({ state: "detached" });
   await team.waitFor();
   expect(new URL(page.url()).searchParams.get("category")).toBe("teams");
@@ -58,4 +61,24 @@ test("Activity is searched by text, person and day, and what matches is exported
   await page.getByText("No activity matches these filters.").waitFor();
   await page.getByRole("link", { name: "Show everything" }).click();
   await long.waitFor();
+  await page
+    .getByText(/^Exported 1 entry of the activity log \(by .+, with the text "finance"\) as CSV$/)
+    .waitFor();
+});
+
+test("without an entry in the activity log there is no file", async () => {
+  const organization = await createOrganization();
+  const { page, watch } = await signInTo(organization);
+  await go(page, "Activity");
+  const downloads: string[] = [];
+  page.on("download", (download) => downloads.push(download.suggestedFilename()));
+  watch.expect("ERR_FAILED /api/dashboard/exports");
+  await page.route("**/api/dashboard/exports", (route) => route.abort(), { times: 1 });
+  await page.getByRole("button", { name: "Export CSV" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("The service cannot be reached.").waitFor();
+  expect(downloads).toEqual([]);
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  await page.getByText(/^Exported \d+ entries\.$/).waitFor();
+  await expect.poll(() => downloads).toHaveLength(1);
 });

@@ -33,6 +33,11 @@ test("the export holds all pages; no cell of it is a formula in a spreadsheet", 
   const download = await saved;
   expect(download.suggestedFilename()).toMatch(/^findings-\d{4}-\d\d-\d\d\.csv$/);
   await page.getByText("Exported 9 findings.").waitFor();
+  expect((await api.list("/activity?category=findings"))[0]).toMatchObject({
+    action: "findings.exported",
+    summary: "Exported 9 findings (open) as CSV",
+    actor: { type: "user" },
+  });
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect(await focused(page)).toBe("Export CSV");
   const rows: Record<string, string>[] = parse(await readFile(await download.path()), {

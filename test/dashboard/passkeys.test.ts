@@ -6,6 +6,7 @@ import { presetCount } from "../endpoints/limit-window.ts";
 import { countStatuses, expectRefusal, timestamp } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
+import { activity } from "./activity.ts";
 import { mailsTo } from "./outbox.ts";
 import { addPasskey, beginPasskey, beginSignIn, ownOrigin } from "./passkeys.ts";
 import { browserWith, createSession, signedIn } from "./signed-in.ts";
@@ -72,6 +73,7 @@ describe("success", () => {
     });
     const listed = { id: second.id, createdAt: timestamp, lastUsedAt: null, browser: "Chrome on macOS" };
     expect(reply).toMatchObject({ status: 201, body: listed });
+    expect((await activity(user.v1, "passkey.added"))[0]?.summary).toBe("Added a passkey in Chrome on macOS");
     expect(await passkeysOf(user)).toEqual([listed, expect.objectContaining({ id: first.id })]);
     expect(await passkeysOf(other)).toEqual([]);
   });
@@ -86,6 +88,19 @@ describe("success", () => {
     for (const _ of [1, 2])
       expect(await remove(user)).toMatchObject({ status: 200, body: { success: true } });
     expect(await passkeysOf(user)).toEqual([expect.objectContaining({ id: kept.id })]);
+    const actor = { type: "user", label: user.email };
+    expect(await activity(user.v1, "passkey.added")).toMatchObject([
+      { category: "teams", summary: "Added a passkey", actor },
+      { category: "teams", summary: "Added a passkey", actor },
+    ]);
+    expect(await activity(user.v1, "passkey.removed")).toMatchObject([
+      { category: "teams", summary: "Removed a passkey", actor },
+    ]);
+    await admin("passkey remove", { org, user: user.userId, passkey: kept.id });
+    expect((await activity(user.v1, "passkey.removed"))[0]).toMatchObject({
+      summary: `Removed a passkey of ${user.email}`,
+      actor: { type: "system", label: "Administrator" },
+    });
   });
 
   test("the user gets an e-mail about each that is added or removed", async () => {
@@ -115,6 +130,7 @@ describe("success", () => {
     expectRefusal(await add(user, answer), 400, /already have 10/, limit);
     // Before a device makes one.
     expectRefusal(await user.dashboard.post("/passkeys/options"), 400, /already have 10/, limit);
+    expect(await activity(user.v1, "passkey.added")).toHaveLength(10);
     await user.dashboard.delete(`/passkeys/${kept[0]?.id}`);
     expect((await add(user, answer)).status).toBe(201);
   });

@@ -6,6 +6,7 @@ import { countStatuses, expectRefusal } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import type { Reply } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
+import { activity } from "./activity.ts";
 import { addPasskey, beginPasskey, beginSignIn, ownOrigin, redeemPasskey } from "./passkeys.ts";
 import { browserWith, signedIn, visitor } from "./signed-in.ts";
 
@@ -41,7 +42,7 @@ test("200: options that say nothing of who has passkeys", async () => {
 
 describe("201", () => {
   test("a session of the passkey's user and organization, like that of a link", async () => {
-    const { org, userId, email, dashboard, passkey } = await newUser();
+    const { org, userId, email, dashboard, v1, passkey } = await newUser();
     const headers = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0" };
     const reply = await redeemPasskey(passkey.answer(await beginSignIn()), headers);
     expect(reply.status).toBe(201);
@@ -58,6 +59,13 @@ describe("201", () => {
       createdBy: "user",
       browser: "Firefox on Linux",
     });
+    expect(await activity(v1, "member.signed_in")).toMatchObject([
+      {
+        category: "teams",
+        summary: expect.stringMatching(/^Signed in by a passkey from 127\.\d+\.\d+\.0\/24$/),
+        actor: { type: "user", label: email },
+      },
+    ]);
     const { passkeys } = (await dashboard.get("/sessions")).body;
     const [{ lastUsedAt = "", createdAt = "" } = {}] = passkeys as {
       lastUsedAt?: string;

@@ -6,6 +6,7 @@ import { expectRefusal } from "../endpoints/reply.ts";
 import { admin } from "../service/admin.ts";
 import type { Reply } from "../service/client.ts";
 import { createOrganization } from "../service/organization.ts";
+import { activity } from "./activity.ts";
 import { linkIn, mailsTo, untilMailed } from "./outbox.ts";
 import { browserWith, createSession, createToken, visitor } from "./signed-in.ts";
 
@@ -56,6 +57,34 @@ describe("201", () => {
       total: 1,
     });
     expect((await v1.get("/emails")).status).toBe(200);
+  });
+
+  test("is in the log of the organization signed in to, with the network and no address", async () => {
+    const { org, user, email } = await createUser();
+    const { id: other } = await createOrganization();
+    const colleague = await admin("user create", { org: other, email, role: "admin" });
+    const elsewhere = await createSession(other, { id: colleague.id, email });
+    const token = await createToken(org, user);
+    const { v1 } = browserWith(cookieOf(await redeem({ token })));
+    expectInvalid(await redeem({ token }));
+    const entry = {
+      category: "teams",
+      summary: expect.stringMatching(/^Signed in by a link that an operator made from 127\.\d+\.\d+\.0\/24$/),
+      actor: { type: "user", label: email },
+    };
+    const [logged, ...others] = await activity(v1, "member.signed_in");
+    expect([logged, ...others]).toMatchObject([entry]);
+    const network = logged?.summary.split(" ").at(-1);
+    expect(await activity(elsewhere.v1, "member.signed_in")).toEqual([]);
+    const from = new Date(Date.now() - 60_000).toISOString();
+    const found = await v1.get(`/activity?q=${network}&actor=${user}&from=${from}&category=teams`);
+    expect(found.body).toMatchObject({ total: 1, activity: [entry] });
+    const again = await redeem({ token: await mailedToken(email), organizationId: other });
+    const { v1: there } = browserWith(cookieOf(again));
+    expect(await activity(there, "member.signed_in")).toMatchObject([
+      { summary: expect.stringMatching(/^Signed in by a mailed link from 127\.\d+\.\d+\.0\/24$/) },
+    ]);
+    expect(await activity(v1, "member.signed_in")).toHaveLength(1);
   });
 
   test("ends the session of the browser's cookie, and no other", async () => {

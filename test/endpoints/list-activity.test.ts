@@ -80,6 +80,7 @@ describe("200", () => {
       ["api_key.revoked", "api_keys", byAdministrator],
       ["api_key.created", "api_keys", byAdministrator],
       ["team.created", "teams", byAdministrator],
+      ["member.added", "teams", byAdministrator],
       ["api_key.created", "api_keys", byAdministrator],
     ];
     expect(all.map(({ action, category, actor }) => [action, category, actor])).toEqual(expected);
@@ -88,6 +89,9 @@ describe("200", () => {
     for (const { summary } of all) expect(summary).toMatch(/^[A-Z][^\n]+$/);
     expect(all.find(({ action }) => action === "email.added")?.summary).toContain("ada@demo.example");
     expect(all.find(({ action }) => action === "team.created")?.summary).toContain("Finance");
+    expect(all.find(({ action }) => action === "member.added")?.summary).toBe(
+      `Added ${user.email} as an admin`,
+    );
   });
 
   test("IP addresses, secrets, reasons and internals are never returned", async () => {
@@ -98,7 +102,7 @@ describe("200", () => {
   });
 
   test("the category filters, with the filtered total", async () => {
-    const totals = { monitoring: 6, findings: 1, alerts: 3, teams: 1, api_keys: 3 };
+    const totals = { monitoring: 6, findings: 1, alerts: 3, teams: 2, api_keys: 3 };
     for (const [category, total] of Object.entries(totals)) {
       const filtered = await list(api, `?category=${category}`);
       expect(filtered).toMatchObject({ total });

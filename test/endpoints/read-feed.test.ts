@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { entries } from "../../shared/access/activity/activity.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { findings } from "../../shared/findings/record.ts";
-import { signedIn } from "../dashboard/signed-in.ts";
+import { createToken, signedIn, visitor } from "../dashboard/signed-in.ts";
 import { admin } from "../service/admin.ts";
 import { addBreachedEmail } from "../service/alert-channels.ts";
 import type { Client, Row } from "../service/client.ts";
@@ -127,6 +127,9 @@ describe("format=ocsf", () => {
     const [first, second] = await api.list("/breaches");
     await user.v1.post("/breaches/acknowledge", { id: first.id, resolution: "ignored", reason: "Known" });
     await api.post("/breaches/acknowledge", { id: second.id, resolution: "handled" });
+    await user.dashboard.post("/exports", { list: "findings", filter: {}, rows: 1 });
+    const token = await createToken(organization.id, user.userId);
+    await visitor().post("/sign-in/sessions", { token });
     const websites = ["bank.example", "mail.example"];
     await table.update(findings.key(organization.id, first.id), {
       set: { stealerLogDomains: websites },
@@ -142,6 +145,14 @@ describe("format=ocsf", () => {
       expect(event.type_name).toBe(`${event.class_name}: ${activity}`);
     }
     expect(new Set(items.map(({ class_uid }) => class_uid))).toEqual(new Set([2004, 6003]));
+    const ofAction = (action: string) => items.find(({ api }) => api?.operation === action);
+    expect(ofAction("member.added")).toMatchObject({ activity_name: "Create" });
+    expect(ofAction("findings.exported")).toMatchObject({ activity_name: "Read", activity_id: 2 });
+    expect(ofAction("member.signed_in")).toMatchObject({
+      activity_id: 99,
+      actor: { user: { email_addr: user.email } },
+      message: expect.stringMatching(/ from 127\.\d+\.\d+\.0\/24$/),
+    });
     expect(items.find(({ metadata }) => metadata.uid === `finding-${first.id}`)).toMatchObject({
       status_id: 3,
       comment: "Known",

@@ -253,6 +253,31 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
       ...["", "  \n", 1, "x".repeat(1001), "a\u0000", "a\u200bb", "a\u202eb"].map((some) => ({ text: some })),
     ],
   ],
+  ["POST /exports", /^list: /, [{}, { list: "emails", filter: {}, rows: 1 }]],
+  [
+    "POST /exports",
+    /^rows: /,
+    [undefined, -1, 1.5, "1"].map((rows) => ({ list: "findings", filter: {}, rows })),
+  ],
+  [
+    "POST /exports",
+    /^filter/,
+    [undefined, [], { acknowledged: "false" }, { severity: ["worst"] }, { breachId: "1" }, { q: "ada" }].map(
+      (filter) => ({ list: "findings", filter, rows: 1 }),
+    ),
+  ],
+  [
+    "POST /exports",
+    /^(filter|actor)/,
+    [
+      { category: "none" },
+      { actor: "me" },
+      { from: "today" },
+      { q: "a" },
+      { q: "a\u0000b" },
+      { limit: 1 },
+    ].map((filter) => ({ list: "activity", filter, rows: 1 })),
+  ],
   ["GET /emails", /^q/, ["q=a", "q=", "q=%CC%81%CC%81", `q=${long}`, "q=ab%00", "q=ab%1B", "q=a%20"]],
   ["GET /emails", /^q/, ["q=ada&q=alan"]],
   ["GET /emails/x", /^id/, none],

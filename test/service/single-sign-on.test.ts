@@ -13,6 +13,7 @@ import {
   useBrowser,
   visit,
 } from "../browser/visit.ts";
+import { activity } from "../dashboard/activity.ts";
 import { mailsTo, untilMailed } from "../dashboard/outbox.ts";
 import { expectRefusal } from "../endpoints/reply.ts";
 import { admin } from "./admin.ts";
@@ -238,9 +239,8 @@ describe("another account", () => {
     expect((await signIn("person@users.example", { sub: "2" })).reply.status).toBe(201);
     changed((await signIn("person@users.example", { sub: "1" })).reply);
     const v1 = createClient({ cookie: `session=${admins.browser.cookies.get("session")}` }, service.apiUrl);
-    expect((await v1.get("/activity?category=teams")).body.activity).toMatchObject([
+    expect(await activity(v1, "member.identity_forgotten")).toMatchObject([
       {
-        action: "member.identity_forgotten",
         summary: "Forgot the account at the identity provider that signs in as person@users.example",
         actor: { label: "other@users.example" },
       },
@@ -294,10 +294,18 @@ describe("joining", () => {
     expect(await usersOf(org)).toHaveLength(3);
     const { browser } = await signIn(`admin@${domain}`);
     const v1 = createClient({ cookie: `session=${browser.cookies.get("session")}` }, service.apiUrl);
-    const { activity } = (await v1.get("/activity?category=teams")).body;
-    expect(activity).toMatchObject([
+    expect((await v1.get("/activity?category=teams")).body.activity).toMatchObject([
+      { action: "member.signed_in", actor: { type: "user", label: `admin@${domain}` } },
+      {
+        action: "member.signed_in",
+        summary: expect.stringMatching(/^Signed in by single sign-on from 127\.\d+\.\d+\.0\/24$/),
+        actor: { type: "user", label: `long@${domain}` },
+      },
       { action: "member.joined", summary: `long@${domain} joined as a member by single sign-on` },
+      { action: "member.signed_in" },
+      { action: "member.signed_in", actor: { type: "user", label: `new@${domain}` } },
       { action: "member.joined", summary: `new@${domain} joined as a member by single sign-on` },
+      { action: "member.added", summary: `Added admin@${domain} as an admin` },
     ]);
   });
 

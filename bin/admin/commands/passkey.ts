@@ -1,3 +1,4 @@
+import { administrator } from "../../../shared/access/activity/actor.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import { remove } from "../../../shared/access/sign-in/passkey-removal.ts";
 import { passkeyId } from "../../../shared/access/sign-in/passkey-schema.ts";
@@ -25,7 +26,7 @@ export const passkeyCommands: Commands = {
     run: async (flags) => {
       const { org, user } = await findUser(flags);
       const id = parse("passkey", passkeyId, flags.passkey);
-      if ((await remove(org, user.id, id)) === "unknown")
+      if ((await remove(org, user.id, id, administrator)) === "unknown")
         throw new CommandError(
           `The user has no passkey ${id}: "passkey list --org ${org} --user ${user.id}" lists those that there are.`,
         );

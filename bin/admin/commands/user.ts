@@ -33,7 +33,7 @@ export const userCommands: Commands = {
         input.role === "admin"
           ? notices.writes({ about: "admin", change: "added", email, by: administrator.label })
           : [];
-      const user = await users.create(org, input, { also });
+      const user = await users.create(org, input, { log: { actor: administrator, coming: "added" }, also });
       if (user === "exists") {
         throw new CommandError(
           `The organization already has a user ${email}: "user list --org ${org}" shows it.`,

@@ -5,7 +5,7 @@ import { type CsvColumns, ExportDialog } from "../../components/export.tsx";
 import { knownDay } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
 import { count } from "../../text/words.ts";
-import type { Filters } from "./filters.ts";
+import { bodyOf, type Filters } from "./filters.ts";
 
 const columns: CsvColumns<Finding> = [
   ["id", ({ id }) => id],
@@ -45,6 +45,13 @@ export const ExportFindings = ({ filters, onClose }: { filters: Filters; onClose
       )
     }
     counted={(rows) => count(rows, "finding")}
+    record={(rows, signal) =>
+      call(
+        "POST /dashboard/exports",
+        { body: { list: "findings", filter: bodyOf(filters), rows } },
+        { signal },
+      )
+    }
     onClose={onClose}
   />
 );

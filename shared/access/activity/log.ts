@@ -1,7 +1,7 @@
 import { allOf, condition } from "../../aws/table/condition.ts";
 import { retentionAt } from "../../contract/retention.ts";
 import { fold } from "../../contract/search-text.ts";
-import { type Membership, membership, shownActor } from "../members/membership.ts";
+import { type Membership, memberLabels, membership, shownActor } from "../members/membership.ts";
 import type { Category } from "./actions.ts";
 import { type EntryRecord, entries } from "./activity.ts";
 import type { ActivityEntry } from "./activity-schema.ts";
@@ -9,7 +9,9 @@ import type { ActivityEntry } from "./activity-schema.ts";
 /** Filters that no counter knows. `to` itself is left out; `actor`: a user's id, or a type of actors. */
 type Search = { [Name in "actor" | "from" | "to" | "q"]?: string | undefined };
 
-type Query = { limit: number; offset: number; category?: Category | undefined } & Search;
+type Filter = { category?: Category | undefined } & Search;
+
+type Query = { limit: number; offset: number } & Filter;
 
 type Listed = {
   activity: ActivityEntry[];
@@ -103,6 +105,23 @@ const matcher = ({ actor, q }: Search) => {
       (shown.type === "user" && actor === String(row.actor.id));
     return isBy && (fold(row.summary).includes(text) || fold(shown.label).includes(text));
   };
+};
+
+/** A filter as the entry of an export names it, such as `(category teams, since 2026-11-01T00:00:00.000Z) `. */
+export const filterInWords = async (
+  org: number,
+  { category, actor, from, to, q }: Filter,
+): Promise<string> => {
+  const userId = Number(actor);
+  const labels = userId > 0 ? await memberLabels(org, [userId]) : undefined;
+  const words = [
+    category !== undefined && `category ${category}`,
+    actor !== undefined && `by ${labels === undefined ? actor : (labels.get(userId) ?? `user ${userId}`)}`,
+    from !== undefined && `since ${from}`,
+    to !== undefined && `before ${to}`,
+    q !== undefined && `with the text "${q}"`,
+  ].filter((each) => each !== false);
+  return words.length === 0 ? "" : `(${words.join(", ")}) `;
 };
 
 export const shownAttributes = ["createdAt", "category", "action", "summary", "actor"] as const;

@@ -10,7 +10,7 @@
  */
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
-import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
+import type { APIGatewayProxyEvent, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import ipaddr from "ipaddr.js";
 import { type Headers, headerValues } from "./credential.ts";
 
@@ -40,6 +40,21 @@ const readViewer = (text = ""): string | undefined => {
   const [, address = ""] = /^([\da-f:.]+):\d{1,5}$/i.exec(text) ?? [];
   if (!isIP(address)) return undefined;
   return networkOf(address);
+};
+
+/**
+ * The network that a request came from, as the activity log keeps it: the /24 of an IPv4 address, the /48 of an
+ * IPv6 one, and never the whole address. The authorizer tells a trusted proxy's viewer. Undefined: unknown.
+ */
+export const sourceNetwork = ({
+  requestContext: { authorizer, identity },
+}: Pick<APIGatewayProxyEvent, "requestContext">): string | undefined => {
+  const [address = ""] = String(authorizer?.viewerAddress ?? identity.sourceIp).split(/[/%]/);
+  if (!isIP(address)) return undefined;
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === "ipv4"
+    ? `${ipaddr.IPv4.networkAddressFromCIDR(`${parsed}/24`)}/24`
+    : `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/48`)}/48`;
 };
 
 /**

@@ -47,10 +47,17 @@ export type Passkey = {
   browser?: string;
 };
 
+/** What a new user has done, or what was done to them, as the activity log says it. */
+const comings = {
+  added: (email, noun) => `Added ${email} as ${noun}`,
+  invited: (email, noun) => `Invited ${email} as ${noun}`,
+  joined: (email, noun) => `${email} joined as ${noun} by single sign-on`,
+} as const satisfies Record<string, (email: string, noun: string) => string>;
+
 /**
- * Creates a user. `log` names who is shown in the activity log; without it nothing is logged. `invitation`
- * gives the write of a mail that invites the user. `joins`: nobody has invited the user. "exists": another
- * user of the organization, who is not removed, has this address.
+ * Creates a user. `log` names who is shown in the activity log, and how the user came; without it nothing is
+ * logged. `invitation` gives the write of a mail that invites the user. "exists": another user of the
+ * organization, who is not removed, has this address.
  */
 export const create = async (
   org: number,
@@ -58,12 +65,10 @@ export const create = async (
   {
     log,
     invitation,
-    joins = false,
     also = [],
   }: {
-    log?: Actor;
+    log?: { actor: Actor; coming: keyof typeof comings };
     invitation?: ((user: User) => Write) | undefined;
-    joins?: boolean;
     also?: readonly Write[];
   } = {},
 ): Promise<User | "exists"> => {
@@ -84,10 +89,9 @@ export const create = async (
     ...also,
     ...(log && slot
       ? activity.writes(org, slot, {
-          ...(joins
-            ? { action: "member.joined", summary: `${email} joined as ${nounOf(role)} by single sign-on` }
-            : { action: "member.invited", summary: `Invited ${email} as ${nounOf(role)}` }),
-          actor: log,
+          action: `member.${log.coming}`,
+          summary: comings[log.coming](email, nounOf(role)),
+          actor: log.actor,
         })
       : []),
   ];

@@ -1,15 +1,22 @@
-import { credentialOf, type Headers, headerValues } from "../api/credential.ts";
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import { credentialOf, headerValues } from "../api/credential.ts";
+import { sourceNetwork } from "../api/source-address.ts";
 import type { SessionName } from "./session.ts";
 
 /**
  * Where somebody signs in: the browser, such as "Firefox on Windows", and its session, which the new one
- * replaces and nobody has looked up.
+ * replaces and nobody has looked up. `network`: as the activity log keeps it.
  */
-export type Visit = { browser?: string | undefined; replaced?: SessionName | undefined };
+export type Visit = {
+  network?: string | undefined;
+  browser?: string | undefined;
+  replaced?: SessionName | undefined;
+};
 
-export const visitOf = (event: Headers): Visit => {
+export const visitOf = (event: APIGatewayProxyEvent): Visit => {
   const credential = credentialOf(event);
   return {
+    network: sourceNetwork(event),
     browser: browserOf(headerValues(event, "user-agent")[0]),
     replaced: credential !== "none" && credential.kind === "session" ? credential : undefined,
   };

@@ -1,7 +1,7 @@
+import { randomInt } from "node:crypto";
 import { absent, allOf, asRead, type Change, exists, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys, padded, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { drawId } from "../../lists/blocks.ts";
 import type { ApiKey } from "../keys/api-key.ts";
 import { hashOf, mintSession } from "../keys/secret.ts";
 import { notRemoved } from "../members/membership.ts";
@@ -14,6 +14,7 @@ const longestIdle = 7 * 24 * hour;
 
 /** A session of a user in one organization. */
 export type Session = {
+  /** Random: it only tells sessions in a list apart. */
   id: number;
   userId: number;
   /** The user's address when the session was created. */
@@ -85,6 +86,9 @@ export const createdBy = ({ byOperator }: Pick<Session, "byOperator">): "user" |
 export const expiresAt = (session: Session, organization: Terms): string =>
   new Date(endOf(session, organization)).toISOString();
 
+/** What `randomInt` gives at most. */
+const maximumId = 2 ** 48 - 1;
+
 type NewSession = { session: Session; value: string; writes: Write[] };
 
 /**
@@ -92,7 +96,7 @@ type NewSession = { session: Session; value: string; writes: Write[] };
  * `value` now. The writes fail when the organization is deleted or the user is removed. `change`: what else
  * becomes of the user's row.
  */
-export const prepare = async (
+export const prepare = (
   org: number,
   user: { id: number; email: string },
   {
@@ -104,13 +108,12 @@ export const prepare = async (
     browser?: string | undefined;
     change?: Pick<Change, "set" | "if"> | undefined;
   } = {},
-): Promise<NewSession> => {
-  const id = await drawId("SESSION");
+): NewSession => {
   const value = mintSession(org, user.id);
   const now = new Date();
   const createdAt = now.toISOString();
   const session: Session = {
-    id,
+    id: randomInt(1, maximumId),
     userId: user.id,
     userLabel: user.email,
     createdAt,
@@ -142,7 +145,7 @@ export const create = async (
   org: number,
   user: { id: number; email: string },
 ): Promise<{ id: number; value: string; expiresAt: string }> => {
-  const { session, value, writes } = await prepare(org, user, { byOperator: true });
+  const { session, value, writes } = prepare(org, user, { byOperator: true });
   await table.transact(writes);
   return { id: session.id, value, expiresAt: expiresAt(session, await termsOf(org)) };
 };
@@ -164,7 +167,7 @@ export const list = async (org: number, now: Date, userId?: number): Promise<Lis
   return rows
     .filter((row) => isLive(row, terms, now))
     .map(({ pk: _, sk: __, ...session }) => ({ ...session, expiresAt: expiresAt(session, terms) }))
-    .sort((a, b) => b.id - a.id);
+    .sort((one, other) => other.createdAt.localeCompare(one.createdAt));
 };
 
 export const get = (org: number, userId: number, hash: string): Promise<Session | undefined> =>

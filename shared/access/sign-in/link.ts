@@ -6,6 +6,7 @@ import { absent, type Change, type Condition, condition, type Write } from "../.
 import { type Key, keys, timeToLive } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import * as activity from "../activity/activity.ts";
 import { hashOf, mintLinkToken } from "../keys/secret.ts";
 import { notJoined } from "../members/membership.ts";
 import type { User } from "../members/user.ts";
@@ -32,6 +33,16 @@ type Voucher = "operator" | "provider";
 
 /** `isInvitation`: the link ends with the user's first sign-in, by whatever way. */
 type NewLink = Bearer & { by?: Voucher; isInvitation?: true };
+
+/** How people sign in, as the activity log tells it. */
+const ways = {
+  mail: "a mailed link",
+  invitation: "an invitation",
+  operator: "a link that an operator made",
+  passkey: "a passkey",
+  provider: "single sign-on",
+} as const;
+type Way = keyof typeof ways;
 
 type Link = NewLink & { createdAt: string; expiresAt: number };
 
@@ -148,7 +159,11 @@ export const redeem = async (
   const used: Write = { delete: key, if: unexpired() };
   const { identityId, isInvitation } = link;
   const signedIn = await (identityId === undefined
-    ? enter(membership, [used], { ...visit, change: isInvitation ? { if: notJoined } : {} })
+    ? enter(membership, [used], {
+        ...visit,
+        way: link.by ?? (isInvitation ? "invitation" : "mail"),
+        change: isInvitation ? { if: notJoined } : {},
+      })
     : enterAs({ ...link, identityId }, membership, [used], visit));
   // Somebody else was faster, the user has just been removed, or another invitation was redeemed.
   if (signedIn === undefined) throw new Refusal("invalidLink");
@@ -157,16 +172,28 @@ export const redeem = async (
 
 /**
  * Creates a session of the membership in a browser, and ends the session `replaced`. One transaction holds
- * it, `also` and the `change` of the user's row. Undefined: refused, as when the user has just been removed.
+ * it, its entry in the activity log, `also` and the `change` of the user's row. Undefined: refused, as when the
+ * user has just been removed.
  */
 export const enter = async (
   membership: Membership,
   also: readonly Write[],
-  { replaced, ...session }: Visit & { change?: Pick<Change, "set" | "if"> },
+  { replaced, network, way, ...session }: Visit & { way: Way; change?: Pick<Change, "set" | "if"> },
 ): Promise<SignedIn | undefined> => {
-  const { value, writes } = await sessions.prepare(membership.organization.id, membership.user, session);
+  const { organization, user } = membership;
+  const slot = await activity.slot(organization.id);
+  const { value, writes } = sessions.prepare(organization.id, user, session);
   const { written } = await table.attempt(
-    table.transact([...also, ...writes, ...(replaced === undefined ? [] : [sessions.ending(replaced)])]),
+    table.transact([
+      ...also,
+      ...writes,
+      ...(replaced === undefined ? [] : [sessions.ending(replaced)]),
+      ...activity.writes(organization.id, slot, {
+        action: "member.signed_in",
+        summary: `Signed in by ${ways[way]} from ${network ?? "an unknown network"}`,
+        actor: { type: "user", id: user.id, label: user.email },
+      }),
+    ]),
   );
   return written ? { ...membership, cookie: value } : undefined;
 };
@@ -191,7 +218,7 @@ export const enterAs = async (
     set: { identityId },
     if: condition("attribute_not_exists(#identityId) OR #identityId = :identityId", { identityId }),
   };
-  const signedIn = await enter(membership, [...also, account], { ...visit, change });
+  const signedIn = await enter(membership, [...also, account], { ...visit, way: "provider", change });
   if (signedIn === undefined || signedIn.user.email === email) return signedIn;
   return {
     ...signedIn,

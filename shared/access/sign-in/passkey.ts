@@ -10,6 +10,8 @@ import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
+import * as activity from "../activity/activity.ts";
+import type { Actor } from "../activity/actor.ts";
 import * as limits from "../api/limits.ts";
 import { notRemoved } from "../members/membership.ts";
 import * as users from "../members/user.ts";
@@ -30,7 +32,7 @@ const logger = new Logger();
  */
 export const add = async (
   org: number,
-  userId: number,
+  actor: Extract<Actor, { type: "user" }>,
   answer: NewPasskey,
   { session, origin, browser }: { session: string; origin: string; browser: string | undefined },
 ): Promise<ReturnType<typeof users.shownPasskey>> => {
@@ -49,6 +51,7 @@ export const add = async (
     createdAt: new Date().toISOString(),
     ...(browser !== undefined && { browser }),
   };
+  const { id: userId } = actor;
   await limits.countPasskey(org, userId);
   const notices = await withOptimisticRetry(async () => {
     const { user } = await membershipOf(org, userId);
@@ -56,6 +59,7 @@ export const add = async (
     const all = { ...passkeys, [verified.id]: passkey };
     if (Object.keys(all).length > maximumPasskeys) throw new Refusal("passkeyLimitReached");
     const notices = newNotices(org, [user]);
+    const slot = await activity.slot(org);
     const { createdAt } = passkey;
     await table.transact([
       {
@@ -69,6 +73,11 @@ export const add = async (
         change: "added",
         createdAt,
         ...(browser !== undefined && { browser }),
+      }),
+      ...activity.writes(org, slot, {
+        action: "passkey.added",
+        summary: `Added a passkey${browser === undefined ? "" : ` in ${browser}`}`,
+        actor,
       }),
     ]);
     return notices;
@@ -105,6 +114,7 @@ export const signIn = async (
   const path = `passkeys.${id}`;
   const signedIn = await links.enter(membership, [use(challenge)], {
     ...visit,
+    way: "passkey",
     change: {
       set: { [`${path}.counter`]: verified.newCounter, [`${path}.lastUsedAt`]: new Date().toISOString() },
       if: asRead({ [`${path}.counter`]: passkey.counter }),

@@ -59,6 +59,6 @@ const join = async (
   ]);
   if (organization === undefined || organization.deleting === true || wasRemoved) return [];
   // "exists": another tab was faster.
-  await users.create(org, { email, name, role: "member" }, { log: service, joins: true });
+  await users.create(org, { email, name, role: "member" }, { log: { actor: service, coming: "joined" } });
   return links.membershipsOf({ email, identityId });
 };

@@ -17,7 +17,6 @@ export type CounterKind =
   | "DOMAIN"
   | "TEAM"
   | "USER"
-  | "SESSION"
   | "KEY"
   | "CHANNEL"
   | "BREACH"

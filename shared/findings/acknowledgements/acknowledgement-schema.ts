@@ -8,7 +8,7 @@ const maximumIds = 1000;
 const someIds = z.array(idField).check(z.minLength(1), z.maxLength(maximumIds));
 
 /** Strict: a misspelled name of a filter would otherwise acknowledge more than was meant. */
-const findingFilter = z
+export const findingFilter = z
   .strictObject({
     ids: z.optional(
       someIds.check(

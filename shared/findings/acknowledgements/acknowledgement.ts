@@ -4,18 +4,10 @@ import { absent } from "../../aws/table/condition.ts";
 import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { anyOf } from "../../contract/text.ts";
-import * as breachDetails from "../../hibp/breach-details.ts";
 import { drawId } from "../../lists/blocks.ts";
-import * as domains from "../../monitoring/domains/domain.ts";
-import { emails } from "../../monitoring/emails/record.ts";
 import type { Resolution } from "../finding-schema.ts";
-import type {
-  Acknowledgement,
-  AcknowledgementRequest,
-  FindingFilter,
-  Reopening,
-} from "./acknowledgement-schema.ts";
+import type { Acknowledgement, AcknowledgementRequest, Reopening } from "./acknowledgement-schema.ts";
+import { filterInWords } from "./filter-words.ts";
 import {
   type AcknowledgementLock,
   type AcknowledgementRow,
@@ -63,7 +55,7 @@ export const request = async (
   const [{ selection, matching }, lock, about] = await Promise.all([
     select(org, purpose, { ids, filter }),
     table.get(keys.acknowledgementLock(org)),
-    inWords(org, filter),
+    filterInWords(org, filter),
   ]);
   if (lock !== undefined) throw new Refusal("acknowledgementInProgress");
   const id = await drawId("ACKNOWLEDGEMENT");
@@ -89,30 +81,6 @@ export const request = async (
   ]);
   await wake(org, id).catch(() => {});
   return { id, matching };
-};
-
-/** A filter as the log entry names it, such as `(breach PayrollPro, severity critical or high) `. */
-const inWords = async (org: number, filter: FindingFilter = {}): Promise<string> => {
-  const { ids, acknowledged, breachId, domainId, emailId, severity, scanId, told } = filter;
-  const { detectedBefore, acknowledgedAt } = filter;
-  const [breaches, domain, email] = await Promise.all([
-    breachDetails.details(breachId === undefined ? [] : [breachId]),
-    domainId === undefined ? undefined : domains.get(org, domainId),
-    emailId === undefined ? undefined : emails.get(org, emailId),
-  ]);
-  const words = [
-    ids !== undefined && "chosen by id",
-    breachId !== undefined && `breach ${breaches.get(breachId)?.title ?? breachId}`,
-    domainId !== undefined && `domain ${domain?.name ?? domainId}`,
-    severity !== undefined && `severity ${anyOf(new Set(severity))}`,
-    emailId !== undefined && `e-mail ${email?.email ?? emailId}`,
-    scanId !== undefined && `scan ${scanId}`,
-    acknowledged !== undefined && (acknowledged ? "acknowledged" : "open"),
-    told !== undefined && (told ? "owner told" : "owner not told"),
-    detectedBefore !== undefined && `detected before ${detectedBefore}`,
-    acknowledgedAt !== undefined && `acknowledged at ${acknowledgedAt}`,
-  ].filter((each) => each !== false);
-  return words.length === 0 ? "" : `(${words.join(", ")}) `;
 };
 
 /** How far a request is: whether, when and of how many findings it has ended. */

@@ -99,6 +99,7 @@ const detectionFinding = (org: number, finding: ExportedFinding): OcsfEvent => {
 /** What the verb at the end of an action does; others are 99, Other. */
 const activities: readonly [id: number, name: string, verbs: RegExp][] = [
   [1, "Create", /\.(added|created|imported|invited|joined|started)$/],
+  [2, "Read", /\.exported$/],
   [3, "Update", /\.(updated|enabled|disabled|verified|unverified|acknowledged|reopened)$/],
   [4, "Delete", /\.(removed|deleted|revoked)$/],
 ];

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { APIGatewayRequestAuthorizerEvent } from "aws-lambda";
+import type { APIGatewayProxyEvent, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { toContext } from "../../../shared/access/api/principal.ts";
-import { sourceAddress, viewerAddress } from "../../../shared/access/api/source-address.ts";
+import { sourceAddress, sourceNetwork, viewerAddress } from "../../../shared/access/api/source-address.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 
 const secret = "0123456789abcdef".repeat(4);
@@ -44,6 +44,34 @@ describe("the address of a connection", () => {
   test("gives way to a viewer's that a trusted proxy tells", () => {
     const headers = { "X-Proxy-Secret": [secret], "CloudFront-Viewer-Address": ["203.0.113.9:443"] };
     expect(from("198.51.100.10", headers)).toBe("203.0.113.9");
+  });
+});
+
+describe("the network that the activity log keeps", () => {
+  const networkOf = (sourceIp: string, authorizer?: Record<string, string>) =>
+    sourceNetwork({
+      requestContext: { identity: { sourceIp }, authorizer },
+    } as unknown as Pick<APIGatewayProxyEvent, "requestContext">);
+
+  test.each([
+    ["198.51.100.10", "198.51.100.0/24"],
+    ["198.51.100.255", "198.51.100.0/24"],
+    ["2001:db8:85a3:8d3:1319:8a2e:370:7348", "2001:db8:85a3::/48"],
+    ["2001:DB8::1", "2001:db8::/48"],
+    ["fe80::1%eth0", "fe80::/48"],
+    ["::ffff:198.51.100.10", "198.51.100.0/24"],
+    ["test-invoke-source-ip", undefined],
+    ["", undefined],
+  ])("of %s is %s", (address, expected) => {
+    expect(networkOf(address)).toBe(expected);
+  });
+
+  test.each([
+    ["203.0.113.9", "203.0.113.0/24"],
+    ["2001:db8:85a3:8d3::/64", "2001:db8:85a3::/48"],
+  ])("is that of %s, a viewer of whom the authorizer has told", (viewerAddress, expected) => {
+    expect(networkOf("198.51.100.10", { viewerAddress })).toBe(expected);
+    expect(networkOf("198.51.100.10", {})).toBe("198.51.100.0/24");
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import * as log from "../../../shared/access/activity/log.ts";
 import { readSession } from "../../../shared/access/keys/secret.ts";
 import * as users from "../../../shared/access/members/user.ts";
 import * as sessions from "../../../shared/access/sessions/session.ts";
@@ -6,7 +7,7 @@ import * as links from "../../../shared/access/sign-in/link.ts";
 import { withTimeOfPeople } from "../../../shared/aws/table/patience.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
-import { useEngine } from "../../aws/table/engine.ts";
+import { recordCapacity, useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
 import { createOrganization, createUser } from "../organizations/accounts.ts";
 
@@ -18,6 +19,20 @@ const createBearer = async () => {
   const user = await createUser(org, email);
   return { org, user, bearer: { email, organizationId: org, userId: user.id } };
 };
+
+/** What the activity log says, newest first. */
+const logged = async (org: number) =>
+  (await log.list(org, { limit: 100, offset: 0 }, new Date())).activity.map(({ action, summary, actor }) => ({
+    action,
+    summary,
+    actor,
+  }));
+
+const signedIn = (summary: string) => ({
+  action: "member.signed_in",
+  summary,
+  actor: { type: "user", label: "ada@acme.example" },
+});
 
 const isInvalid = (error: unknown): boolean => error instanceof Refusal && error.refusal === "invalidLink";
 
@@ -33,11 +48,40 @@ describe("a link", () => {
     const failed = results.filter((result) => result.status === "rejected");
     expect(failed.filter(({ reason }) => !isInvalid(reason))).toEqual([]);
     expect(await sessions.list(org, new Date())).toHaveLength(1);
+    expect(await logged(org)).toEqual([signedIn("Signed in by a mailed link from an unknown network")]);
+    await expect(links.redeem(token)).rejects.toSatisfy(isInvalid);
+    expect(await logged(org)).toHaveLength(1);
+  });
+
+  test.each([
+    [{}, "a mailed link"],
+    [{ isInvitation: true }, "an invitation"],
+    [{ by: "operator" }, "a link that an operator made"],
+    [{ by: "provider", identityId: "account" }, "single sign-on"],
+  ] as const)("of the kind %j is logged as that, with the network", async (kind, words) => {
+    const { org, bearer } = await createBearer();
+    const { token } = await links.create({ ...bearer, ...kind }, 60);
+    await links.redeem(token, undefined, { network: "203.0.113.0/24" });
+    expect(await logged(org)).toEqual([signedIn(`Signed in by ${words} from 203.0.113.0/24`)]);
+  });
+
+  test("is found in two trips and redeemed in two, for eleven write units", async () => {
+    const { bearer } = await createBearer();
+    const redeem = async () => {
+      const { token } = await links.create(bearer, 60);
+      const capacity = recordCapacity();
+      await links.redeem(token);
+      return capacity.take();
+    };
+    await redeem();
+    const { calls, writeUnits } = await redeem();
+    // One trip reads the link, one the user and the organization.
+    expect({ calls, writeUnits }).toEqual({ calls: 2 + 2, writeUnits: 1 + 2 * 5 });
   });
 
   test("ends the session that it replaces in the same transaction", async () => {
     const { org, user, bearer } = await createBearer();
-    const { session, value, writes } = await sessions.prepare(org, user);
+    const { session, value, writes } = sessions.prepare(org, user);
     await table.transact(writes);
     const replaced = readSession(value);
     const { token } = await links.create(bearer, 60);
@@ -70,6 +114,7 @@ describe("a link", () => {
     await expect(links.redeem(token, undefined)).rejects.toSatisfy(isInvalid);
     restore();
     expect(await sessions.list(org, new Date())).toEqual([]);
+    expect(await logged(org)).toEqual([]);
   });
 });
 
