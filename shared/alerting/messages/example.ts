@@ -73,6 +73,7 @@ const people: Summary = {
   discreetPeople: 0,
   people: 2,
   inAll: { worst: shop, more: 1, findings: 3, people: 2 },
+  unwatched: { count: 9, isAtMost: false, breachId: undefined },
   scanId: undefined,
 };
 
