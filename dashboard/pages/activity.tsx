@@ -148,7 +148,7 @@ const columns: Column<Entry>[] = [
       </span>
     ),
   },
-  { name: "Category", width: "time", cell: ({ category }) => categories[category] },
+  { name: "Category", width: "name", cell: ({ category }) => categories[category] },
   {
     name: "Who",
     width: "name",

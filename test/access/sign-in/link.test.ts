@@ -65,6 +65,20 @@ describe("a link", () => {
     expect(await logged(org)).toEqual([signedIn(`Signed in by ${words} from 203.0.113.0/24`)]);
   });
 
+  test("lets thirty members in who sign in at the same time, each with an entry", async () => {
+    const org = await createOrganization();
+    const emails = Array.from({ length: 30 }, (_, index) => `user-${index}@acme.example`);
+    const tokens = await Promise.all(
+      emails.map(async (email) => {
+        const { id } = await createUser(org, email);
+        return (await links.create({ email, organizationId: org, userId: id }, 60)).token;
+      }),
+    );
+    await withTimeOfPeople(60, () => Promise.all(tokens.map((token) => links.redeem(token))));
+    const labels = (await logged(org)).map(({ actor }) => actor.label);
+    expect(labels.sort()).toEqual(emails.sort());
+  });
+
   test("is found in two trips and redeemed in two, for eleven write units", async () => {
     const { bearer } = await createBearer();
     const redeem = async () => {
