@@ -12,11 +12,11 @@ import * as table from "../../shared/aws/table/table.ts";
 import { channelNotOpened } from "../../shared/contract/log-lines.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
 import { recordCapacity } from "../aws/table/engine.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import reports from "../cases/reports.json" with { type: "json" };
 import {
   createOrganization,
   logger,
-  onTableRequest,
   runOutbox,
   takeMessage,
   takeMessages,
@@ -271,7 +271,7 @@ test("others are told once that a channel gives up, again a day later if it work
 test("a worker that dies when a delivery has arrived leaves no channel that fails", async () => {
   const { org, channelId, attempt, row } = await deliveryFor("webhook");
   await attempt({ status: 500 });
-  const death = onTableRequest('"delivered"', "after", async () => {
+  const death = onTableRequest("a delivery that arrived", "after", async () => {
     throw new Error("killed");
   });
   await expect(attempt()).rejects.toThrow("killed");

@@ -25,12 +25,12 @@ import { changeMany } from "../../shared/monitoring/emails/changes.ts";
 import { audit } from "../../shared/operations/audit/audit.ts";
 import { recordCheck } from "../../shared/scanning/record-check.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import {
   changesIn,
   checkOf,
   createOrganization,
   endEarly,
-  onTableRequest,
   readScan,
   runChecks,
   runOutboxOf,
@@ -197,7 +197,7 @@ describe("telling owners", () => {
     const channelId = await createTelling(org);
     workers.breached[domain] = inBreaches(4, "Alpha");
     await startAndPlan(org);
-    const death = onTableRequest('"gathered"', "before", async () => {
+    const death = onTableRequest("a gathered delivery", "before", async () => {
       throw new Error("killed");
     });
     await expect(runChecks()).rejects.toThrow("killed");

@@ -14,10 +14,10 @@ import { addresseesOf, find, setConsent } from "../../shared/alerting/kinds/emai
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import type { Message } from "../../shared/contract/messages.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import {
   createOrganization,
   logger,
-  onTableRequest,
   runOutbox,
   takeMessages,
   useWorkers,
@@ -233,7 +233,7 @@ describe("confirmation", () => {
   test("whom a worker was about to ask when it died is asked at the next alert", async () => {
     const org = await createOrganization({});
     const channelId = await channelTo(org, "a@other.example");
-    const death = onTableRequest('"asked"', "after", async () => {
+    const death = onTableRequest("a recipient who is asked", "after", async () => {
       throw new Error("killed");
     });
     await ask(org, channelId, logger);

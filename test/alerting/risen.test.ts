@@ -7,6 +7,7 @@ import { announcement } from "../../shared/findings/acknowledgements/follow.ts";
 import { work } from "../../shared/findings/acknowledgements/work.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { type Breach, breachOf } from "../../shared/hibp/breach.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import {
   addFindings,
   idsInNewBlock,
@@ -14,13 +15,7 @@ import {
   somebody,
   sweepAt,
 } from "../findings/acknowledgements/findings.ts";
-import {
-  invocation,
-  onTableRequest,
-  runOutboxOf,
-  takeMessages,
-  useWorkers,
-} from "../scanning/in-process-workers.ts";
+import { invocation, runOutboxOf, takeMessages, useWorkers } from "../scanning/in-process-workers.ts";
 import { deliveriesOf } from "./breached-people.ts";
 import { createChannel, webhook } from "./channels.ts";
 import { attemptOf, mails, useMailServer } from "./mail-deliveries.ts";
@@ -149,7 +144,7 @@ test.each(["before", "after"] as const)(
   async (when) => {
     const { org, breachId } = await seed();
     const channelId = await createChannel(org, {});
-    const death = onTableRequest('"findings.reopened"', when, async () => {
+    const death = onTableRequest("the log entry of reopened findings", when, async () => {
       throw new Error("The worker died");
     });
     await rise(org, breachId, "critical");

@@ -13,12 +13,12 @@ import { requestScan, requestScanOfAll, startDueScans } from "../../shared/scann
 import { start } from "../../shared/scanning/start.ts";
 import { sweepScan } from "../../shared/scanning/sweep.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import { reply } from "../hibp/upstream-server.ts";
 import {
   createOrganization,
   endEarly,
   invocation,
-  onTableRequest,
   readScan,
   runPlans,
   sweepOf,
@@ -188,7 +188,7 @@ describe("a requested scan", () => {
     for (const each of all) await requestScan(each, "catalog_triggered", new Date());
     const waiting = async () =>
       (await table.getMany(all.map(keys.scanRequest))).filter((row) => row !== undefined).length;
-    const slow = onTableRequest(`"sk":{"S":"${keys.scanRequest(org).sk}"}`, "before", () =>
+    const slow = onTableRequest({ sk: keys.scanRequest(org).sk }, "before", () =>
       vi.waitFor(async () => expect(await waiting()).toBe(1), 150_000),
     );
     await startDue();

@@ -18,6 +18,7 @@ import { end } from "../../shared/scanning/end.ts";
 import { lookUp } from "../../shared/scanning/look-up.ts";
 import { plan } from "../../shared/scanning/plan.ts";
 import { recordCapacity } from "../aws/table/engine.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import {
   changesIn,
   createOrganization,
@@ -25,7 +26,6 @@ import {
   endEarly,
   invocation,
   logger,
-  onTableRequest,
   readScan,
   runLookUps,
   startAndPlan,
@@ -240,7 +240,11 @@ test("a chunk that waits for the rate reads no e-mails", async () => {
   const { org, message } = await plannedLookUps(4);
   const queuedBefore = await queuedMessages();
   await limiter.pause(3_600);
-  const reading = onTableRequest(emails.key(org, 1).pk.replace(/\d+$/, ""), "before", async () => {});
+  const reading = onTableRequest(
+    { text: emails.key(org, 1).pk.replace(/\d+$/, "") },
+    "before",
+    async () => {},
+  );
   await lookUp(message, invocation(300));
   expect(reading.happened).toBe(false);
   expect((await queuedMessages()) - queuedBefore).toBe(1);

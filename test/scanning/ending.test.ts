@@ -21,6 +21,7 @@ import { recordCheck } from "../../shared/scanning/record-check.ts";
 import { start } from "../../shared/scanning/start.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
 import { createChannel } from "../alerting/channels.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import {
   changesIn,
   checkOf,
@@ -29,7 +30,6 @@ import {
   foundBy,
   invocation,
   lookUpCount,
-  onTableRequest,
   readScan,
   runChecks,
   runLookUps,
@@ -119,7 +119,7 @@ test("a chunk that is finished while its scan ends early counts as checked", asy
   const chunk = await takeMessage("scan-checks");
   await recordCheck(await checkOf(chunk), await changesIn(chunk));
   // By then the end has set the watermarks.
-  const ending = onTableRequest("#completedAt", "before", () => check(chunk, invocation()));
+  const ending = onTableRequest("the end of a scan", "before", () => check(chunk, invocation()));
   await endEarly(org, scanId);
   expect(ending.happened).toBe(true);
   expect(await readScan(org, scanId)).toMatchObject({
@@ -139,7 +139,7 @@ test("a batch that is saved while its scan ends is neither counted twice nor che
   const org = await createOrganization({ "covered.example": 4 });
   const scanId = await start(org, "manual", administrator);
   // By then the end has read the scan, and not yet the domain.
-  const saving = onTableRequest(`"ORG#${org}#DOMAIN"`, "before", () => runPlans());
+  const saving = onTableRequest({ text: `"ORG#${org}#DOMAIN"` }, "before", () => runPlans());
   await endEarly(org, scanId);
   expect(saving.happened).toBe(true);
   expect(await readScan(org, scanId)).toMatchObject({
@@ -202,7 +202,7 @@ test("a chunk that is finished while its scan ends does not count as failed", as
   const { org, scanId, chunk } = await planned();
   // Its worker has written everything except that the chunk is done.
   expect(await recordCheck(await checkOf(chunk), await changesIn(chunk))).toBe(0);
-  const finished = onTableRequest("findingsItemized", "before", () => check(chunk, invocation()));
+  const finished = onTableRequest("the end of what a scan found", "before", () => check(chunk, invocation()));
   await endEarly(org, scanId);
   expect(finished.happened).toBe(true);
   expect(await readScan(org, scanId)).toMatchObject({
@@ -216,7 +216,7 @@ test("a chunk that is finished while its scan ends does not count as failed", as
 
 test("a chunk that two workers have at the same time counts once", async () => {
   const { org, scanId, chunk } = await planned();
-  const other = onTableRequest("REMOVE #remaining", "before", () => check(chunk, invocation()));
+  const other = onTableRequest("a chunk that is done", "before", () => check(chunk, invocation()));
   await check(chunk, invocation());
   expect(other.happened).toBe(true);
   // One is the address of the chunk. The other address of the domain is unchanged and was counted by the
@@ -227,7 +227,7 @@ test("a chunk that two workers have at the same time counts once", async () => {
 test("look-ups that two workers get count once", async () => {
   const { org, scanId, chunk, lookups } = await planned();
   await check(chunk, invocation());
-  const other = onTableRequest("ADD #scannedEmails", "before", () => lookUp(lookups, invocation()));
+  const other = onTableRequest("progress of a scan", "before", () => lookUp(lookups, invocation()));
   await lookUp(lookups, invocation());
   expect(other.happened).toBe(true);
   expect(await readScan(org, scanId)).toMatchObject({ status: "completed", scannedEmails: 5 });
@@ -312,7 +312,7 @@ describe("a chunk", () => {
   test("whose worker dies after taking it off takes no further change", async () => {
     const { org, scanId, chunk } = await plannedChunk({ "covered.example": 2, "single-after.example": 1 });
     const earlier = await checkOf(chunk);
-    const dies = onTableRequest("REMOVE #remaining", "after", die);
+    const dies = onTableRequest("a chunk that is done", "after", die);
     await expect(check(chunk, invocation())).rejects.toThrow("out of time");
     expect(dies.happened).toBe(true);
     await runLookUps();
@@ -325,7 +325,7 @@ describe("a chunk", () => {
 
   test("whose worker dies before taking it off is taken off by the next worker", async () => {
     const { org, scanId, chunk } = await plannedChunk({ "covered.example": 2 });
-    onTableRequest("REMOVE #remaining", "before", die);
+    onTableRequest("a chunk that is done", "before", die);
     await expect(check(chunk, invocation())).rejects.toThrow("out of time");
     await check(chunk, invocation());
     expect(await readScan(org, scanId)).toMatchObject({

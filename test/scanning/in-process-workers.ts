@@ -28,7 +28,6 @@ import { scans } from "../../shared/scanning/record.ts";
 import { start } from "../../shared/scanning/start.ts";
 import * as accounts from "../access/organizations/accounts.ts";
 import { type Disturbance, startEngine } from "../aws/table/engine.ts";
-import { intercept, type Request } from "../aws/table/intercept.ts";
 import { reply, startUpstream, type UpstreamServer } from "../hibp/upstream-server.ts";
 
 export { invocation, logger, takeMessages };
@@ -241,36 +240,3 @@ export const changesIn = ({
   organizationId: org,
   ...chunk
 }: Message<"scan-checks">): Promise<EmailChange[]> => changesOf({ org, ...chunk });
-
-/**
- * Runs `act` once, just before or after the table gets the next request whose body contains `part`. What
- * `act` throws, the sender of the request gets.
- */
-export const onTableRequest = (
-  part: string,
-  when: "before" | "after",
-  act: () => Promise<void>,
-): { readonly happened: boolean } => {
-  let happened = false;
-  intercept<Request>("finalizeRequest", (next) => async (sent) => {
-    const isIt = !happened && new TextDecoder().decode(sent.request.body).includes(part);
-    if (isIt) happened = true;
-    if (isIt && when === "before") await act();
-    const reply = await next(sent);
-    if (isIt && when === "after") await act();
-    return reply;
-  });
-  return {
-    get happened() {
-      return happened;
-    },
-  };
-};
-
-/** Lets this many further transactions through, and dies just before or after the next one. */
-export const dieAfter = (more: number, when: "before" | "after" = "before"): void => {
-  onTableRequest("TransactItems", more === 0 ? when : "before", async () => {
-    if (more === 0) throw new Error("The function died");
-    dieAfter(more - 1, when);
-  });
-};

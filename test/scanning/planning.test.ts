@@ -16,12 +16,12 @@ import { domainsPerBatch, plan } from "../../shared/scanning/plan.ts";
 import * as scanList from "../../shared/scanning/scan-list.ts";
 import { start } from "../../shared/scanning/start.ts";
 import { intercept, type Request } from "../aws/table/intercept.ts";
+import { isAt, onTableRequest, type Point } from "../aws/table/request-points.ts";
 import {
   changesIn,
   createOrganization,
   domainSearchCount,
   invocation,
-  onTableRequest,
   readScan,
   runChecks,
   runLookUps,
@@ -99,14 +99,14 @@ describe("a planner", () => {
   const some = names.slice(0, 5);
 
   test.each([
-    ["while it saves", "#remaining"],
-    ["while it asks", "many3.example"],
-  ])("goes on after one that died %s", async (_, part) => {
+    ["while it saves", "what a scan has left" as const],
+    ["while it asks", { text: "many3.example" }],
+  ])("goes on after one that died %s", async (_, point) => {
     setBreached(some, ["Alpha"]);
     const org = await createTwoPerDomain(some);
     const scanId = await start(org, "manual", administrator);
     const message = await takeMessage("scan-plans");
-    const died = onTableRequest(part, "before", async () => {
+    const died = onTableRequest(point, "before", async () => {
       throw new Error("died");
     });
     await expect(plan(message, invocation())).rejects.toThrow("died");
@@ -125,7 +125,9 @@ describe("a planner", () => {
     const org = await createTwoPerDomain(some);
     const scanId = await start(org, "manual", administrator);
     const [left] = await domains.list(org);
-    const isLeft = onTableRequest("#remaining", "before", () => setVerified(org, left?.id ?? 0, false));
+    const isLeft = onTableRequest("what a scan has left", "before", () =>
+      setVerified(org, left?.id ?? 0, false),
+    );
     await runPlans();
     expect(isLeft.happened).toBe(true);
     await runChecks();
@@ -160,7 +162,7 @@ test("a planner without the fencing token leaves the changes of the next one alo
   const org = await createTwoPerDomain(some);
   const scanId = await start(org, "manual", administrator);
   const message = await takeMessage("scan-plans");
-  const keeping = onTableRequest('"changes"', "before", async () => {
+  const keeping = onTableRequest("the changes of a chunk", "before", async () => {
     setBreached(some, ["Beta", "Gamma"]);
     await plan({ ...message, fencingToken: 1 }, invocation());
   });
@@ -303,7 +305,7 @@ test("a scan that ends while the sweep reads it neither fails the sweep nor is w
   const org = await createOrganization({ "covered.example": 2 });
   const scanId = await startAndPlan(org);
   const chunks = await takeMessages("scan-checks");
-  const ended = onTableRequest("#wakes", "before", async () => {
+  const ended = onTableRequest("the waking of a scan", "before", async () => {
     for (const chunk of chunks) await check(chunk, invocation());
   });
   await sweepAfter();
@@ -312,14 +314,13 @@ test("a scan that ends while the sweep reads it neither fails the sweep nor is w
   expect(await takeMessages("scan-plans")).toEqual([]);
 });
 
-/** Part of the update whose reply gets lost once, so that the client sends the update again. */
-let losing: string | undefined;
+/** Where the reply to an update gets lost once, so that the client sends the update again. */
+let losing: Point | undefined;
 beforeAll(() => {
   intercept<Request>("finalizeRequest", (next) => async (sent) => {
     const reply = await next(sent);
-    const { headers, body } = sent.request;
-    const isUpdate = headers["x-amz-target"]?.endsWith(".UpdateItem");
-    if (losing === undefined || !isUpdate || !new TextDecoder().decode(body).includes(losing)) return reply;
+    const isUpdate = sent.request.headers["x-amz-target"]?.endsWith(".UpdateItem");
+    if (losing === undefined || !isUpdate || !isAt(losing, sent)) return reply;
     losing = undefined;
     throw Object.assign(new Error("socket hang up"), { name: "TimeoutError", code: "ECONNRESET" });
   });
@@ -327,7 +328,7 @@ beforeAll(() => {
 
 test("the sweep heals a scan whose planner gets no reply to its fencing token", async () => {
   const org = await createOrganization({ "covered.example": 2, "single.example": 1 });
-  losing = "fencingToken";
+  losing = "the token of a planner";
   const scanId = await startAndPlan(org);
   await runLookUps();
   await runChecks();

@@ -7,11 +7,11 @@ import { storedSubscription } from "../../shared/hibp/subscription-state.ts";
 import { end } from "../../shared/scanning/end.ts";
 import { start } from "../../shared/scanning/start.ts";
 import { createChannel } from "../alerting/channels.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import {
   createOrganization,
   endEarly,
   logger,
-  onTableRequest,
   runLookUps,
   startAndPlan,
   takeMessages,
@@ -100,7 +100,7 @@ test.each(["before", "after"] as const)(
     expect((await storedSubscription())?.notices).toMatchObject([{ id: "customer-domains" }]);
     const scanId = await start(org, "manual", administrator);
     await takeMessages("scan-plans");
-    const death = onTableRequest("oldestUnreached", when, async () => {
+    const death = onTableRequest("the oldest domain without a search", when, async () => {
       throw new Error("The worker dies");
     });
     await expect(endEarly(org, scanId)).rejects.toThrow("The worker dies");

@@ -4,12 +4,12 @@ import { list } from "../../shared/monitoring/unwatched/unwatched-list.ts";
 import { plan } from "../../shared/scanning/plan.ts";
 import { start } from "../../shared/scanning/start.ts";
 import { recordCapacity } from "../aws/table/engine.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import {
   createOrganization,
   domainSearchCount,
   foundBy,
   invocation,
-  onTableRequest,
   readScan,
   runChecks,
   startAndPlan,
@@ -29,14 +29,13 @@ const answer = (domain: string, strangers: number): void => {
 const listed = async (org: number): Promise<number> => (await list(org, { limit: 1, offset: 0 })).total;
 
 /** A part of each request that writes addresses that nobody watches. */
-const keeping = "#UNWATCHED#";
 
 test("a finding is recorded before 100,000 addresses that nobody watches are kept", async () => {
   answer("many.example", 100_000);
   const org = await createOrganization({ "many.example": 1 });
   const scanId = await start(org, "manual", administrator);
   let found = 0;
-  const kept = onTableRequest(keeping, "before", async () => {
+  const kept = onTableRequest("addresses that nobody watches", "before", async () => {
     await runChecks();
     found = await foundBy(org, scanId);
   });
@@ -51,7 +50,7 @@ test("a planner that died before it kept them is followed by one that asks again
   answer("died.example", 3);
   const org = await createOrganization({ "died.example": 1 });
   const scanId = await start(org, "manual", administrator);
-  onTableRequest(keeping, "before", async () => {
+  onTableRequest("addresses that nobody watches", "before", async () => {
     throw new Error("The function died");
   });
   await expect(plan(await takeMessage("scan-plans"), invocation())).rejects.toThrow("died");
@@ -76,7 +75,7 @@ test("what HIBP does not answer again is kept by the next scan", async () => {
   answer("silent.example", 3);
   const org = await createOrganization({ "silent.example": 1 });
   const scanId = await start(org, "manual", administrator);
-  onTableRequest(keeping, "before", async () => {
+  onTableRequest("addresses that nobody watches", "before", async () => {
     throw new Error("The function died");
   });
   await expect(plan(await takeMessage("scan-plans"), invocation())).rejects.toThrow("died");

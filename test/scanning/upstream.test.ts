@@ -9,12 +9,12 @@ import * as emailList from "../../shared/monitoring/emails/email-list.ts";
 import * as coverage from "../../shared/scanning/coverage.ts";
 import { plan } from "../../shared/scanning/plan.ts";
 import { start } from "../../shared/scanning/start.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import {
   createOrganization,
   domainSearchCount,
   invocation,
   lookUpCount,
-  onTableRequest,
   readScan,
   runChecks,
   runLookUps,
@@ -260,7 +260,7 @@ describe("a shrunken answer", () => {
       setBreached(name, 0);
       const scanId = await start(org, "manual", administrator);
       const message = await takeMessage("scan-plans");
-      const death = onTableRequest("doubtedByScan", when, async () => {
+      const death = onTableRequest("the doubt about an answer", when, async () => {
         throw new Error("The planner dies");
       });
       await expect(plan(message, invocation())).rejects.toThrow("The planner dies");

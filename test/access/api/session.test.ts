@@ -11,6 +11,7 @@ import { keys, timeToLive } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
+import { onTableRequest } from "../../aws/table/request-points.ts";
 import { passWhatIsWaitedFor } from "../../hibp/virtual-time.ts";
 import { createOrganization, createUser } from "../organizations/accounts.ts";
 
@@ -101,14 +102,11 @@ describe("a session ends", () => {
 
   test("for good: a request that began before does not bring it back", async () => {
     const { org, user, value, use, row } = await create();
-    const restore = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
-      if (/^Update/.test(commandName ?? "") && JSON.stringify(sent.input).includes("lastUsedAt")) {
-        await sessions.end(org, user.id, hashOf(value));
-      }
-      return next(sent);
-    });
+    const ending = onTableRequest("the use of a session", "before", () =>
+      sessions.end(org, user.id, hashOf(value)),
+    );
     await use(2 * hour);
-    restore();
+    expect(ending.happened).toBe(true);
     expect(await row()).toBeUndefined();
   });
 });
@@ -128,17 +126,11 @@ describe("the use of a session", () => {
 
   test("that cannot be noted is no reason to refuse it", async () => {
     const { org, use } = await create();
-    let failures = 0;
-    const restore = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
-      if (/^Update/.test(commandName ?? "") && JSON.stringify(sent.input).includes("lastUsedAt")) {
-        failures++;
-        throw new Error("no table");
-      }
-      return next(sent);
-    });
+    const failing = onTableRequest("the use of a session", "before", () =>
+      Promise.reject(new Error("no table")),
+    );
     expect(await use(2 * hour)).toMatchObject({ organizationId: org });
-    restore();
-    expect(failures).toBe(1);
+    expect(failing.happened).toBe(true);
   });
 });
 

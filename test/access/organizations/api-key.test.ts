@@ -8,6 +8,7 @@ import { withTimeOf } from "../../../shared/aws/table/patience.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
+import { dieAfter, onTableRequest } from "../../aws/table/request-points.ts";
 import { createOrganization, createUser } from "./accounts.ts";
 
 const unlimited = { access: "full", expiresAt: null } as const;
@@ -88,11 +89,7 @@ describe("a user's keys", () => {
 
   test("are revoked, and no others; repeating an interrupted call revokes the rest", async () => {
     const { org, ada, valid } = await create();
-    let count = 0;
-    restore = intercept<Command>("initialize", (next, { commandName = "" }) => async (sent) => {
-      if (commandName.startsWith("TransactWrite") && ++count === 2) throw new Error("died");
-      return next(sent);
-    });
+    dieAfter(1);
     await expect(apiKeys.revokeMadeBy(org, ada.id, administrator)).rejects.toThrow("died");
     expect(await valid()).toHaveLength(2);
     await apiKeys.revokeMadeBy(org, ada.id, administrator);
@@ -106,20 +103,15 @@ describe("a user's keys", () => {
     "are no more once the user is %s, also if a request is under way",
     async (how) => {
       const { org, ada, valid } = await create();
-      let isUnderWay = true;
-      restore = intercept<Command>("initialize", (next, { commandName = "" }) => async (sent) => {
-        if (commandName.startsWith("TransactWrite") && isUnderWay) {
-          isUnderWay = false;
-          if (how === "removed") await users.remove(org, ada.id);
-          else await users.change(org, ada.id, { role: "member" }, administrator);
-          await apiKeys.revokeMadeBy(org, ada.id, administrator);
-        }
-        return next(sent);
+      const underWay = onTableRequest("any transaction", "before", async () => {
+        if (how === "removed") await users.remove(org, ada.id);
+        else await users.change(org, ada.id, { role: "member" }, administrator);
+        await apiKeys.revokeMadeBy(org, ada.id, administrator);
       });
       await expect(apiKeys.create(org, { ...unlimited, label: "Late" }, ada)).rejects.toMatchObject({
         refusal: "adminOnly",
       });
-      expect(isUnderWay).toBe(false);
+      expect(underWay.happened).toBe(true);
       expect(await valid()).toEqual(["Operator's"]);
     },
   );

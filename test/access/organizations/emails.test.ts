@@ -10,10 +10,9 @@ import * as domains from "../../../shared/monitoring/domains/domain.ts";
 import { setVerified } from "../../../shared/monitoring/domains/proof.ts";
 import * as emails from "../../../shared/monitoring/emails/email.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
+import { dieAfter, onTableRequest } from "../../aws/table/request-points.ts";
 import {
   createOrganization,
-  dieAfter,
-  onTableRequest,
   readScan,
   runChecks,
   startAndPlan,
@@ -71,13 +70,11 @@ describe("removing an e-mail", () => {
 });
 
 describe("adding an e-mail", () => {
-  const adding = "email.added";
-
   test("is not added to a domain that is no longer verified", async () => {
     const org = await createOrganization({ "covered.example": 0 });
     const [domain] = await domains.list(org);
     const domainId = domain?.id ?? 0;
-    onTableRequest(adding, "before", () => setVerified(org, domainId, false));
+    onTableRequest("the log entry of an added e-mail", "before", () => setVerified(org, domainId, false));
     const added = emails.add(org, { email: "late@covered.example", domainId }, administrator);
     await expect(added).rejects.toMatchObject({ refusal: "domainNotVerified" });
     expect((await emailList.list(org, { limit: 1, offset: 0 })).total).toBe(0);
@@ -86,7 +83,7 @@ describe("adding an e-mail", () => {
   test("does not read as checked by a scan that asked before it was there", async () => {
     const org = await createOrganization({ "covered.example": 1 });
     const [domain] = await domains.list(org);
-    onTableRequest(adding, "before", () => scan(org));
+    onTableRequest("the log entry of an added e-mail", "before", () => scan(org));
     const late = { email: "late@covered.example", domainId: domain?.id ?? 0 };
     // A busy machine scans for longer than people would wait.
     const id = await withTimeOf(120_000, () => emails.add(org, late, administrator));

@@ -9,6 +9,7 @@ import * as table from "../../../shared/aws/table/table.ts";
 import { Refusal } from "../../../shared/contract/errors.ts";
 import { recordCapacity, useEngine } from "../../aws/table/engine.ts";
 import { type Command, intercept } from "../../aws/table/intercept.ts";
+import { onTableRequest } from "../../aws/table/request-points.ts";
 import { createOrganization, createUser } from "../organizations/accounts.ts";
 
 useEngine();
@@ -117,16 +118,11 @@ describe("a link", () => {
   test("is not redeemed for a user who is removed between reading and writing", async () => {
     const { org, bearer } = await createBearer();
     const { token } = await links.create(bearer, 60);
-    let isRemoved = false;
-    const restore = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {
-      if (/^TransactWrite/.test(commandName ?? "") && !isRemoved) {
-        isRemoved = true;
-        await users.remove(org, bearer.userId, { force: true });
-      }
-      return next(sent);
+    const removing = onTableRequest("any transaction", "before", async () => {
+      await users.remove(org, bearer.userId, { force: true });
     });
     await expect(links.redeem(token, undefined)).rejects.toSatisfy(isInvalid);
-    restore();
+    expect(removing.happened).toBe(true);
     expect(await sessions.list(org, new Date())).toEqual([]);
     expect(await logged(org)).toEqual([]);
   });

@@ -139,12 +139,6 @@ export const changeSeverity = async (
   await setSeverity(id, severity);
 };
 
-/** Part of a write of this finding, and of no request that only reads its block. */
-export const writeOf = (org: number, id: number): string => {
-  const { pk, sk } = findings.key(org, id);
-  return `"pk":{"S":"${pk}"},"sk":{"S":"${sk}"}`;
-};
-
 /** A sweep at this time. Default: long after the last sign of life of a worker. */
 export const sweepAt = (lock: Key, milliseconds?: number): Promise<void> =>
   sweepAcknowledgement(lock, sweepOf(milliseconds));

@@ -15,7 +15,8 @@ import type { Breach } from "../../../shared/hibp/breach.ts";
 import { levelOf } from "../../../shared/hibp/severity.ts";
 import { emails } from "../../../shared/monitoring/emails/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
-import { invocation, onTableRequest, takeMessage, useWorkers } from "../../scanning/in-process-workers.ts";
+import { onTableRequest } from "../../aws/table/request-points.ts";
+import { invocation, takeMessage, useWorkers } from "../../scanning/in-process-workers.ts";
 import {
   addFindings,
   changeSeverity,
@@ -29,7 +30,6 @@ import {
   setSeverity,
   somebody,
   sweepAt,
-  writeOf,
 } from "./findings.ts";
 import { killedAfter } from "./killed.ts";
 
@@ -140,7 +140,7 @@ test("a change while findings follow another one is followed too", async () => {
   await changeSeverity(org, breachId, "high");
   expect(await follow(org)).toBe(true);
   const message = await takeMessage("acknowledgements");
-  const transaction = onTableRequest(writeOf(org, findingIds[0] ?? 0), "before", () =>
+  const transaction = onTableRequest(findings.key(org, findingIds[0] ?? 0), "before", () =>
     changeSeverity(org, breachId, "medium"),
   );
   await work(message, invocation());
@@ -182,7 +182,7 @@ test("an announcement while the lock is taken away keeps it", async () => {
   const { org, breachId } = await seedBreach();
   await table.transact([announcement(org)]);
   // The condition of the removal names what was announced.
-  const removing = onTableRequest("(#read0_0 = :read0)", "before", () =>
+  const removing = onTableRequest("a lock as it was read", "before", () =>
     changeSeverity(org, breachId, "high"),
   );
   await follow(org);

@@ -8,16 +8,12 @@ import * as acknowledgements from "../../../shared/findings/acknowledgements/ack
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import * as removals from "../../../shared/findings/email-removal.ts";
 import * as single from "../../../shared/findings/finding.ts";
+import { findings } from "../../../shared/findings/record.ts";
 import { reserve } from "../../../shared/lists/blocks.ts";
 import { emails, openCount } from "../../../shared/monitoring/emails/record.ts";
 import { begin, resume } from "../../../shared/operations/deletion.ts";
-import {
-  invocation,
-  onTableRequest,
-  sweepOf,
-  takeMessage,
-  useWorkers,
-} from "../../scanning/in-process-workers.ts";
+import { onTableRequest } from "../../aws/table/request-points.ts";
+import { invocation, sweepOf, takeMessage, useWorkers } from "../../scanning/in-process-workers.ts";
 import {
   acknowledgedBySomebody,
   addFindings,
@@ -27,7 +23,6 @@ import {
   runWorkers,
   seedFindings,
   somebodyElse,
-  writeOf,
 } from "./findings.ts";
 
 useWorkers();
@@ -40,7 +35,7 @@ test("findings that others acknowledge just before their transaction stay so", a
   const [, second = 0, third = 0] = findingIds;
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
-  const transaction = onTableRequest(writeOf(org, second), "before", async () => {
+  const transaction = onTableRequest(findings.key(org, second), "before", async () => {
     await Promise.all([acknowledgeAlone(org, second), acknowledgeAlone(org, third)]);
   });
   await work(message, invocation());
@@ -56,7 +51,9 @@ test("one acknowledged anew just before its transaction keeps the newer one", as
   await acknowledgeAlone(org, second);
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
-  const transaction = onTableRequest(writeOf(org, second), "before", () => acknowledgeAlone(org, second));
+  const transaction = onTableRequest(findings.key(org, second), "before", () =>
+    acknowledgeAlone(org, second),
+  );
   await work(message, invocation());
   expect(transaction.happened).toBe(true);
   await expectDone(org, id, { matching, acknowledged: matching - 1 });
@@ -67,7 +64,7 @@ test("an e-mail that is removed meanwhile takes its findings with it", async () 
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
   // The second e-mail has the fifth finding.
-  const transaction = onTableRequest(writeOf(org, findingIds[5] ?? 0), "before", () =>
+  const transaction = onTableRequest(findings.key(org, findingIds[5] ?? 0), "before", () =>
     removals.remove(org, emailIds[1] ?? 0, administrator),
   );
   await work(message, invocation());
@@ -82,7 +79,7 @@ test("findings of an e-mail whose removal is not finished are left to the remova
   const { id, matching } = await requestAll(org);
   // The removal dies after its first transaction, which deletes the e-mail.
   const died = new Error("died");
-  onTableRequest("REMOVAL", "after", () => Promise.reject(died));
+  onTableRequest("the removal of an e-mail", "after", () => Promise.reject(died));
   await expect(removals.remove(org, emailIds[2] ?? 0, administrator)).rejects.toThrow(died);
   await runWorkers();
   expect(await acknowledgements.get(org, id)).toMatchObject({ matching, acknowledged: matching - 120 });

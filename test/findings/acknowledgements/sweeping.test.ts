@@ -11,14 +11,10 @@ import {
 } from "../../../shared/findings/acknowledgements/record.ts";
 import { work } from "../../../shared/findings/acknowledgements/work.ts";
 import * as single from "../../../shared/findings/finding.ts";
+import { findings } from "../../../shared/findings/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
-import {
-  invocation,
-  onTableRequest,
-  takeMessage,
-  takeMessages,
-  useWorkers,
-} from "../../scanning/in-process-workers.ts";
+import { onTableRequest } from "../../aws/table/request-points.ts";
+import { invocation, takeMessage, takeMessages, useWorkers } from "../../scanning/in-process-workers.ts";
 import {
   acknowledgedBySomebody,
   expectAgreement,
@@ -28,7 +24,6 @@ import {
   seedFindings,
   somebodyElse,
   sweepAt,
-  writeOf,
 } from "./findings.ts";
 
 useWorkers();
@@ -108,7 +103,7 @@ test("a request does not fail when a worker has gone on since its lock was read"
   const { org } = await seedFindings({ emailCount: 40, perEmail: 6, furtherBlocks: 0 });
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
-  const ending = onTableRequest('"#status":"status"', "before", () => work(message, briefly()));
+  const ending = onTableRequest("the end of a bulk change", "before", () => work(message, briefly()));
   expect(await fail(org)).toBe(false);
   expect(ending.happened).toBe(true);
   const { status, acknowledged } = await acknowledgements.get(org, id);
@@ -128,7 +123,7 @@ test("a worker that finds nothing to change for seconds gives signs of life", as
     await single.acknowledge(org, { id: each, resolution: "handled" }, somebodyElse);
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 4_000 });
   let saved: AcknowledgementLock | undefined;
-  const ending = onTableRequest('"#status":"status"', "before", async () => {
+  const ending = onTableRequest("the end of a bulk change", "before", async () => {
     saved = await table.get<AcknowledgementLock>(keys.acknowledgementLock(org));
   });
   await work(message, invocation());
@@ -143,7 +138,7 @@ test("a worker that another one has overtaken leaves the request to it", async (
   const { org, findingIds } = await seedFindings({ emailCount: 70, perEmail: 6, furtherBlocks: 0 });
   const { id, matching } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
-  const overtaking = onTableRequest(writeOf(org, findingIds[120] ?? 0), "before", () =>
+  const overtaking = onTableRequest(findings.key(org, findingIds[120] ?? 0), "before", () =>
     work(message, briefly()),
   );
   await work(message, invocation());
@@ -157,7 +152,7 @@ test("a worker that is at work when its request fails writes nothing more", asyn
   const { org, findingIds } = await seedFindings({ emailCount: 40, perEmail: 6, furtherBlocks: 0 });
   const { id } = await requestAll(org);
   const message = await takeMessage("acknowledgements");
-  const transaction = onTableRequest(writeOf(org, findingIds[120] ?? 0), "before", async () => {
+  const transaction = onTableRequest(findings.key(org, findingIds[120] ?? 0), "before", async () => {
     expect(await fail(org)).toBe(true);
   });
   await work(message, invocation());

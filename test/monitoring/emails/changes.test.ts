@@ -5,7 +5,8 @@ import { activeCount } from "../../../shared/access/billing/billing.ts";
 import { removeMany } from "../../../shared/findings/email-removal.ts";
 import { changeMany } from "../../../shared/monitoring/emails/changes.ts";
 import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
-import { createOrganization, dieAfter, useWorkers } from "../../scanning/in-process-workers.ts";
+import { dieAfter } from "../../aws/table/request-points.ts";
+import { createOrganization, useWorkers } from "../../scanning/in-process-workers.ts";
 
 useWorkers();
 

@@ -12,7 +12,8 @@ import * as emailList from "../../../shared/monitoring/emails/email-list.ts";
 import { emails } from "../../../shared/monitoring/emails/record.ts";
 import { importAll } from "../../../shared/monitoring/imports/commit.ts";
 import * as teams from "../../../shared/monitoring/teams/team.ts";
-import { createOrganization, onTableRequest, useWorkers } from "../../scanning/in-process-workers.ts";
+import { onTableRequest } from "../../aws/table/request-points.ts";
+import { createOrganization, useWorkers } from "../../scanning/in-process-workers.ts";
 
 useWorkers();
 
@@ -142,7 +143,7 @@ describe("removing a domain", () => {
 
   test.each([false, true])("cut off can be repeated, and holds nobody up: %s", async (isUsed) => {
     const { org, domain, add } = await create();
-    const cut = onTableRequest('"removing"', "after", async () => {
+    const cut = onTableRequest("the mark of a domain that is removed", "after", async () => {
       throw new Error("killed");
     });
     const remove = () => domainRemovals.remove(org, domain.id, administrator);
@@ -168,10 +169,14 @@ describe("removing a domain", () => {
   test("that stood still until its mark ended leaves a domain that got an e-mail", async () => {
     const { org, domain, add } = await create();
     // By then it has counted the domain's e-mails.
-    const standing = onTableRequest("UNWATCHED", "before", async () => {
-      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
-      await add(0);
-    });
+    const standing = onTableRequest(
+      "addresses that nobody watches, or who keeps them",
+      "before",
+      async () => {
+        vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+        await add(0);
+      },
+    );
     await domainRemovals.remove(org, domain.id, administrator).catch(() => {});
     vi.useRealTimers();
     expect(standing.happened).toBe(true);
@@ -180,7 +185,7 @@ describe("removing a domain", () => {
 
   test("leaves a domain as it was for whom an e-mail got in before the mark", async () => {
     const { org, domain, add } = await create();
-    onTableRequest('"removing"', "before", async () => void (await add(0)));
+    onTableRequest("the mark of a domain that is removed", "before", async () => void (await add(0)));
     await expect(domainRemovals.remove(org, domain.id, administrator)).rejects.toMatchObject({
       refusal: "domainInUse",
     });

@@ -18,10 +18,10 @@ import { plan } from "../../../shared/scanning/plan.ts";
 import { start } from "../../../shared/scanning/start.ts";
 import { Chance } from "../../alerting/faults/chance.ts";
 import { intercept, type Request } from "../../aws/table/intercept.ts";
+import { isAt, onTableRequest } from "../../aws/table/request-points.ts";
 import {
   createOrganization,
   invocation,
-  onTableRequest,
   runChecks,
   runLookUps,
   takeMessage,
@@ -45,7 +45,7 @@ const answer = (domain: string, aliases: Record<string, string[]>): void => {
 const dieAt = (nth: number, when: "before" | "after"): (() => void) => {
   let left = nth;
   return intercept<Request>("finalizeRequest", (next) => async (sent) => {
-    const isIt = new TextDecoder().decode(sent.request.body).includes("UNWATCHED") && --left === 0;
+    const isIt = isAt("addresses that nobody watches, or who keeps them", sent) && --left === 0;
     if (isIt && when === "before") throw new Error("died");
     const reply = await next(sent);
     if (isIt) throw new Error("died");
@@ -273,7 +273,7 @@ test("a scan that loses its domain keeps nothing, and removes what it wrote", as
   const { org, domain, write } = await createClaimed("late.example");
   await write(new Map([["user1", ["Alpha"]]]), 2);
   expect(await countOpen(org)).toBe(0);
-  const losing = onTableRequest("TransactItems", "after", async () => {
+  const losing = onTableRequest("any transaction", "after", async () => {
     await table.update(keys.domain(org, domain.id), { set: { planState: "failed" } });
   });
   await write(new Map([["user1", ["Alpha"]]]));
@@ -286,7 +286,7 @@ test("a reader of a list that is replaced meanwhile gets the other list whole", 
   const { org, domain, write } = await createClaimed("replaced.example");
   await write(new Map([["user1", ["Alpha"]]]));
   const { pk } = keys.unwatchedPart(org, domain.id, "", 0);
-  const replacing = onTableRequest(`"${pk}"`, "before", () =>
+  const replacing = onTableRequest({ pk }, "before", () =>
     write(
       new Map([
         ["user2", ["Alpha"]],
@@ -304,7 +304,7 @@ test("an address ignored while an answer is saved stays ignored; none is listed 
   await write(new Map([["changed", ["Alpha"]]]));
   const [changed] = (await listAll(org)).addresses;
   const added = Array.from({ length: 1_200 }, (_, index): [string, string[]] => [`added${index}`, ["Alpha"]]);
-  const ignoring = onTableRequest("TransactItems", "before", async () => {
+  const ignoring = onTableRequest("any transaction", "before", async () => {
     await ignore(org, { ids: [changed?.id ?? 0] }, true, administrator);
   });
   await write(new Map([...added, ["changed", ["Alpha", "Beta"]]]));
