@@ -86,7 +86,7 @@ describe("the activity log", () => {
     });
   });
 
-  test("is searched in eight blocks at most, in two trips, and says where that stopped", async () => {
+  test("search reads at most eight blocks and says where it stopped", async () => {
     const other = await createOrganization();
     for (let block = 1; block <= 10; block++)
       await add(other, [

@@ -38,7 +38,7 @@ describe("resolveDestination", () => {
     expect(result).toEqual({ ok: false, reason: "destination is not public" });
   });
 
-  test("returns the addresses of one family when the query for the other fails", async () => {
+  test("returns the IPv6 addresses when the query for IPv4 fails", async () => {
     const { result } = await resolveWith(({ type }) => (type === "A" ? "no such name" : ["2606:4700::1111"]));
     expect(result).toEqual({ ok: true, addresses: [{ address: "2606:4700::1111", family: 6 }] });
   });

@@ -110,7 +110,7 @@ test("owners beyond a day's half are told over days, each in the hour that was n
   expect(attempts).toBe(7);
 });
 
-test("what others leave nothing of in a booked hour is booked anew", async () => {
+test("an owner's mail is booked anew if others have used up its hour", async () => {
   const mailBudget = { hour: 4, day: 100 };
   const { org } = await told(3, mailBudget);
   await sendToOwners();

@@ -74,7 +74,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     ]);
   });
 
-  test("is a table of at most 600 px with inline styles, one button and a dark mode", () => {
+  test("is a 600 px table with inline styles, one button and a dark mode", () => {
     const { html } = render(breachReport([{}, {}]));
     expect(html).toContain('<meta name="color-scheme" content="light dark">');
     expect(html).toContain("@media (prefers-color-scheme: dark)");
@@ -85,7 +85,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
       expect(html).toMatch(new RegExp(`class="${name}"[^>]* style=`));
   });
 
-  test("is 600 px wide for Outlook's Word, which reads no max-width, and elsewhere", () => {
+  test("is 600 px wide, also in Outlook's Word, which ignores max-width", () => {
     const { html } = render(breachReport([{}, {}]));
     const inWord = tablesAround("<h1", html.replace(/<!--\[if mso\]>(.*?)<!\[endif\]-->/gs, "$1"));
     expect(inWord.map(({ width }) => width)).toEqual(["100%", "600", "100%"]);
@@ -116,7 +116,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     expect(linksOf(html)).toHaveLength(2);
   });
 
-  test("has a subject of at most 200 characters, and both ends of a long address", () => {
+  test("has a subject of at most 200 characters with both ends of an address", () => {
     const address = `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`;
     const breaches = Array(75).fill({
       title: "t".repeat(300),
@@ -152,7 +152,7 @@ Breach data: Have I Been Pwned (https://haveibeenpwned.com), CC BY 4.0 (https://
     }
   });
 
-  test("of a problem says so in its subject, of a failing channel leads to the overview", () => {
+  test("about a problem says it in the subject and links to the overview", () => {
     const error = 'Alerts do not reach the Slack alert channel 4 "Ops: EU": HTTP 404. Check its settings.';
     const { subject, text } = render(scanErrorOf(error));
     expect(subject).toBe('Alerts do not reach the Slack alert channel 4 "Ops: EU" (Acme)');
@@ -204,7 +204,7 @@ describe("foreign text", () => {
     expect(text).toContain("\nTeam: evil\u200b.example\n");
   });
 
-  test("of a name of 200 characters is shown whole, apart from the text around it", () => {
+  test("of 200 characters is shown whole and apart from our own text", () => {
     const ownerName = "ש".repeat(200);
     const { text, html } = render(breachReport([{}], { ...ada, ownerName }));
     expect(text).toContain(`\nOwner: ${ownerName}\n`);

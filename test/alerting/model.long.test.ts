@@ -231,7 +231,7 @@ const isSettled = async (org: number, scanId: number): Promise<boolean> => {
 
 describe("a channel's messages", () => {
   test.each(seeds)(
-    "in a random history, whatever dies (MODEL_SEED=%s)",
+    "come once in a random history of crashes (MODEL_SEED=%s)",
     async (seed) => {
       const chance = new Chance(seed);
       const faulty = new Workers(chance, rates.request);

@@ -95,7 +95,7 @@ afterEach(() => {
 });
 
 describe("telling owners", () => {
-  test("has each owner written to once, however many channels do, in words for them", async () => {
+  test("sends each owner one message, however many channels want it", async () => {
     const org = await organizationOf(10);
     for (const grouping of ["scan", "address", "week"] as const) await createTelling(org, { grouping });
     await describeBreach("Alpha", { severity: "high", title: "Alpha", dataClasses: ["Passwords"] });
@@ -111,7 +111,7 @@ describe("telling owners", () => {
     expect(text).not.toMatch(/acknowledge|\/findings|\/emails|user7/i);
   });
 
-  test("tells a day later only of what is new, and of nothing that is found again", async () => {
+  test("tells on another day only what is new, and nothing twice", async () => {
     const org = await organizationOf(2);
     await createTelling(org);
     await scan(org, { 0: ["Alpha"] });
@@ -124,7 +124,7 @@ describe("telling owners", () => {
     expect(told.flat()).toHaveLength(2);
   });
 
-  test("leaves out sensitive breaches, and findings below what each such channel wants", async () => {
+  test("leaves out sensitive breaches and those below minSeverity", async () => {
     const org = await organizationOf(10);
     await createTelling(org, { minSeverity: "high" });
     await createChannel(org, { minSeverity: "low" });
@@ -138,7 +138,7 @@ describe("telling owners", () => {
     expect(await tell(org)).toBe(2);
   });
 
-  test("tells nobody of a baseline, and up to five people of a first scan at its end", async () => {
+  test("tells nobody of a baseline, but up to five people of a first scan", async () => {
     for (const [people, told] of [
       [6, 0],
       [5, 5],
@@ -155,7 +155,7 @@ describe("telling owners", () => {
     }
   });
 
-  test("tells up to five people of a first scan that fails, and not again by the next", async () => {
+  test("tells up to five people of a failed first scan, and only once", async () => {
     for (const [people, told] of [
       [5, 5],
       [6, 0],
@@ -180,7 +180,7 @@ describe("telling owners", () => {
     }
   });
 
-  test("tells a person with many findings in a first scan all of them, once", async () => {
+  test("tells a person all of many findings of a first scan, once", async () => {
     const org = await createOrganization({ [domain]: 3 });
     await createTelling(org);
     const names = Array.from({ length: 90 }, (_, index) => `Breach${index}`);
@@ -192,7 +192,7 @@ describe("telling owners", () => {
     expect(new Set(told).size).toBe(90);
   });
 
-  test("tells each person of a first scan once, though the outbox's worker dies", async () => {
+  test("tells each person of a first scan once even if the outbox dies", async () => {
     const org = await createOrganization({ [domain]: 5 });
     const channelId = await createTelling(org);
     workers.breached[domain] = inBreaches(4, "Alpha");
@@ -208,7 +208,7 @@ describe("telling owners", () => {
     expect(await toOwners(org)).toHaveLength(4);
   });
 
-  test("that is disabled or stops telling them lets the messages wait", async () => {
+  test("waits while the channel is disabled or does not want it", async () => {
     const org = await organizationOf(10);
     const id = await createTelling(org);
     const other = await createChannel(org);
@@ -250,7 +250,7 @@ describe("by hand", () => {
     expect([await toOwners(org), await toOwners(other)]).toEqual([[], []]);
   });
 
-  test("leaves out who is disabled, has unsubscribed, or is of an unverified domain", async () => {
+  test("leaves out disabled and unsubscribed people and unverified domains", async () => {
     const org = await organizationOf(4, { first: true });
     await scan(org, inBreaches(4, "Alpha"));
     await disable(org, 0);
@@ -263,7 +263,7 @@ describe("by hand", () => {
     expect(await sendAll()).toEqual([]);
   });
 
-  test("two requests at once, and one that is killed and repeated, tell each person once", async () => {
+  test("concurrent and repeated requests tell each person once", async () => {
     const org = await organizationOf(40, { first: true });
     await scan(org, inBreaches(40, "Alpha"));
     const counts = await Promise.all([tell(org), tell(org), tell(org)]);
@@ -302,7 +302,7 @@ describe("a sent message", () => {
     return { org, sent, row };
   };
 
-  test("goes to nobody once the address is disabled, or what leaked is sensitive", async () => {
+  test("reaches nobody if the address is disabled or the breach sensitive", async () => {
     const changes = [
       (org: number) => disable(org, 0),
       async (org: number) => removeEmail(org, (await findingsOf(org))[0]?.emailId ?? 0, administrator),
@@ -315,7 +315,7 @@ describe("a sent message", () => {
     }
   });
 
-  test("is given up once the owner has unsubscribed, which the organization sees", async () => {
+  test("is given up if the owner unsubscribed, and users see that", async () => {
     const { org, sent, row } = await toldBut((org) => refuse(org, `user0@${domain}`));
     expect(sent).toEqual([]);
     expect(row).toMatchObject({ status: "not delivered", failureReason: "the owner has unsubscribed" });
@@ -336,7 +336,7 @@ describe("a sent message", () => {
     expect([sent, row && waitsForOf(row, new Date())?.reason]).toEqual([[], "budget of e-mails is used up"]);
   });
 
-  test("tells only what the channels still want told, or all of it if told by hand", async () => {
+  test("tells only what channels still want, but by hand it tells all", async () => {
     await describeBreach("Worse", { severity: "critical" });
     for (const [isByHand, least, told] of [
       [false, "critical", ["Worse"]],
@@ -373,7 +373,7 @@ describe("a sent message", () => {
     expect(await tell(org)).toBe(0);
   });
 
-  test("that waits since no channel tells owners any more is told by hand in its place", async () => {
+  test("that waits because no channel tells owners is replaced by hand", async () => {
     const org = await organizationOf(10);
     const channelId = await createTelling(org);
     await scan(org, { 0: ["Alpha"] });
@@ -417,7 +417,7 @@ describe("a sent message", () => {
     expect(await tell(org)).toBe(1);
   });
 
-  test("that was given up and told again by hand is not sent when it is retried", async () => {
+  test("that was given up and then told by hand is not sent by a retry", async () => {
     const { org } = await toldBut(async () => {
       mails.refused = (address) => address.endsWith(`@${domain}`);
     });

@@ -46,7 +46,7 @@ const attemptAll = async (messages: readonly Message<"deliveries">[]): Promise<v
 };
 
 describe("an unsubscribed recipient", () => {
-  test("gets nothing from any channel, whatever the case of the address, and others do", async () => {
+  test("gets no mail of any channel, in any case of letters", async () => {
     const org = await createOrganization({});
     await setConsent(await tokenOf(org, "a@other.example"), "refused");
     const channels = [
@@ -66,7 +66,7 @@ describe("an unsubscribed recipient", () => {
     expect(mails.received).toEqual(["a@other.example"]);
   });
 
-  test("leaves a delivery without anybody, which waits and says so", async () => {
+  test("leaves the delivery to nobody waiting, and it says so", async () => {
     const org = await createOrganization({});
     const token = await tokenOf(org, "a@other.example");
     await setConsent(token, "refused");
@@ -82,7 +82,7 @@ describe("an unsubscribed recipient", () => {
     expect(await row()).toMatchObject({ status: "delivered", failureReason: null });
   });
 
-  test("is the last of a channel: after a day the other channels are told, once", async () => {
+  test("as a channel's only one is reported once, a day later", async () => {
     const org = await createOrganization({});
     const token = await tokenOf(org, "a@other.example");
     await setConsent(token, "refused");
@@ -187,7 +187,7 @@ describe("confirmation", () => {
     expect(mails.subjects[1]).not.toMatch(question);
   });
 
-  test("a patch asks whom it makes a recipient, and nobody of a channel of another kind", async () => {
+  test("a patch to e-mail asks new recipients; other kinds ask nobody", async () => {
     const org = await createOrganization({});
     const id = await createChannel(org, {}, webhook);
     const patch = async (body: object): Promise<void> => {
@@ -207,7 +207,7 @@ describe("confirmation", () => {
     expect(mails.received).toEqual(config.recipients);
   });
 
-  test("members and addresses on verified domains get alerts without being asked", async () => {
+  test("members and addresses on verified domains are not asked first", async () => {
     const org = await createOrganization({ "verified.example": 0 });
     await users.create(org, { email: "member@other.example", name: null });
     const recipients = ["Member@other.example", "any@verified.example", "stranger@other.example"];
@@ -230,7 +230,7 @@ describe("confirmation", () => {
     expect(mails.received).toEqual(["a@other.example"]);
   });
 
-  test("whom a worker was about to ask when it died is asked at the next alert", async () => {
+  test("whoever was not asked because a worker died is asked later", async () => {
     const org = await createOrganization({});
     const channelId = await channelTo(org, "a@other.example");
     const death = onTableRequest("a recipient who is asked", "after", async () => {
@@ -245,7 +245,7 @@ describe("confirmation", () => {
     expect(mails.received).toEqual(["a@other.example"]);
   });
 
-  test("who is asked counts against the budget, and is asked once by many at once", async () => {
+  test("counts against the budget, and is asked for once at a time", async () => {
     const org = await createOrganization({});
     const channelId = await channelTo(org, "a@other.example");
     await Promise.all(Array.from({ length: 5 }, () => ask(org, channelId, logger)));

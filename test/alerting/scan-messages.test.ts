@@ -81,7 +81,7 @@ afterEach(() => {
 });
 
 describe("a short scan's message", () => {
-  test("that names up to five people, each with address and breaches", async () => {
+  test("names up to five people, with address and breaches", async () => {
     const org = await organizationOf(10);
     const channelId = await createChannel(org);
     await describeBreach("Omega", { title: "Omega", dataClasses: ["Passwords"] });
@@ -95,7 +95,7 @@ describe("a short scan's message", () => {
     await expectEachToldOnce(org, channelId);
   });
 
-  test("about a single person, in the words for a person", async () => {
+  test("about a single person uses the words for a person", async () => {
     const org = await organizationOf(10);
     const channelId = await createChannel(org);
     await scan(org, { 3: ["Alpha", "Beta"] });
@@ -106,7 +106,7 @@ describe("a short scan's message", () => {
     expect(row?.headline).toMatchObject({ more: 1, people: 1 });
   });
 
-  test("that groups more people by breach, and says how many there are", async () => {
+  test("groups six or more people by breach and counts them", async () => {
     const org = await organizationOf(30);
     const channelId = await createChannel(org, { sensitive: "named" });
     const scanId = await scan(org, { ...inBreaches(25, "Gamma"), 29: ["Delta"], 28: ["Gamma", "Delta"] });
@@ -143,7 +143,7 @@ describe("a long scan's messages", () => {
     await sendAll();
   };
 
-  test("the last with the totals, and what is new since", async () => {
+  test("end with the totals and what is new since", async () => {
     const org = await lookedUp(9);
     const channelId = await createChannel(org);
     const goOn = await lookUpIn(org, 7);
@@ -162,7 +162,7 @@ describe("a long scan's messages", () => {
     await expectEachToldOnce(org, channelId);
   });
 
-  test("but one where nothing is found after the first", async () => {
+  test("are one if nothing is found after the first", async () => {
     const org = await lookedUp(3);
     workers.accounts[`user2@${single}`] = [];
     const channelId = await createChannel(org);
@@ -173,7 +173,7 @@ describe("a long scan's messages", () => {
     expect(await deliveriesOf(org, channelId)).toHaveLength(1);
   });
 
-  test("the first without the sensitive breach, of which the last names nobody", async () => {
+  test("name nobody in a sensitive breach, which the last adds", async () => {
     const org = await lookedUp(6);
     await catalog.idsFor(["Secret"]);
     await describeBreach("Secret", { isSensitive: true });
@@ -189,7 +189,7 @@ describe("a long scan's messages", () => {
     await expectEachToldOnce(org, channelId);
   });
 
-  test("but none before the end of a first scan", async () => {
+  test("do not begin before the end of a first scan", async () => {
     const org = await lookedUp(7, { first: true });
     await createChannel(org);
     const goOn = await lookUpIn(org, 5);
@@ -223,7 +223,7 @@ describe("a message", () => {
     expect(mails.texts[0]).toContain("and at least 118 more");
   });
 
-  test("webhooks and the grouping address get an event for each, of a first scan too", async () => {
+  test("is one per person by webhook or by address, for a first scan too", async () => {
     const org = await organizationOf(10, { first: true });
     const single = await createChannel(org, { grouping: "address" });
     const hook = await createChannel(org, {}, webhook);
@@ -321,7 +321,7 @@ describe("minSeverity", () => {
 });
 
 describe("a day's or week's message", () => {
-  test("ends at 07:00 of a time zone, also when its summer time begins or ends", () => {
+  test("ends at 07:00 of a time zone, across summer time", () => {
     const end = (now: string, zone: string) => endOfWindow("day", new Date(now), zone).toISOString();
     expect(end("2026-07-01T12:00:00Z", "Europe/Berlin")).toBe("2026-07-02T05:00:00.000Z");
     expect(end("2026-01-01T12:00:00Z", "America/New_York")).toBe("2026-01-02T12:00:00.000Z");
@@ -341,7 +341,7 @@ describe("a day's or week's message", () => {
     expect(endOfWindow("week", at("09T07:00:00.000"))).toEqual(at("16T07:00:00.000"));
   });
 
-  test("in all of 20 channels holds up no scan, whatever else its end tells", async () => {
+  test("in all of 20 channels does not hold up a scan", async () => {
     const org = await lookedUp(8);
     const all: number[] = [];
     for (let count = 0; count < 20; count++)

@@ -20,7 +20,7 @@ const { scan, organizationOf } = useBreachedPeople();
 useMailServer();
 
 describe("a sensitive breach", () => {
-  test("is told without names to a discreet channel, and not to a webhook", async () => {
+  test("is told without names to a discreet channel, to no webhook", async () => {
     const org = await organizationOf(10);
     await catalog.idsFor(["Secret", "Open"]);
     await describeBreach("Secret", { isSensitive: true });
@@ -40,7 +40,7 @@ describe("a sensitive breach", () => {
     expect(events.map(({ event }) => event.type === "breach" && event.breachIds.length)).toEqual([1]);
   });
 
-  test("beside another is one message without names where addresses are told singly", async () => {
+  test("beside another is one nameless message if grouped by address", async () => {
     const org = await organizationOf(10);
     await catalog.idsFor(["Secret", "Open"]);
     await describeBreach("Secret", { isSensitive: true });

@@ -32,7 +32,7 @@ describe("Standard Webhooks", () => {
   const body = '{"test": 2432232314}';
   const at = new Date(1_614_265_330_999);
 
-  test("sign id, seconds and body with the key behind whsec_, or with the secret's UTF-8", () => {
+  test("sign id, time and body, with a whsec_ key or a secret's UTF-8", () => {
     const key = Buffer.from("C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "base64");
     const headers = { "webhook-id": "41", "webhook-timestamp": "1614265330" };
     for (const [secret, bytes] of [

@@ -74,7 +74,7 @@ describe("a Slack message", () => {
     [10, 3, 8, 2],
     [80, 3, 8, 72],
   ])(
-    "of %i breaches, and %i people in sensitive ones, counts what it leaves out",
+    "of %i breaches and %i people in sensitive ones counts the rest",
     (count, discreetPeople, shown, more) => {
       const breaches = Array.from({ length: count }, (_, index) => ({ ...breach, title: `Breach ${index}` }));
       const message = renderSummary({ breaches, discreetPeople });
@@ -88,7 +88,7 @@ describe("a Slack message", () => {
     },
   );
 
-  test("of a breach event says who, what and when, and leads to the findings", () => {
+  test("of a breach says who, what and when, and links to the findings", () => {
     const report = breachReport([
       { title: "Adobe", domain: "adobe.com" },
       { domain: "", dataClasses: [], breachDate: "1970-01-01" },
@@ -121,7 +121,7 @@ describe("a Slack message", () => {
     expect(slackFaults(message)).toEqual([]);
   });
 
-  test("begins with the worst breach, and says its severity in words and by its color", () => {
+  test("begins with the worst breach, and shows its severity in color", () => {
     const message = render(breachReport([{ severity: "critical" }, { severity: "low" }]));
     expect(message.text).toBe("Critical: Breach 1 and 1 more, passwords of 1 person at Acme");
     expect(message.attachments[0]?.color).toBe("#b3001b");
@@ -150,7 +150,7 @@ describe("a Slack message", () => {
     expect(slackFaults(message)).toEqual([]);
   });
 
-  test("of 80 breaches with names of 1,100 characters is within Slack's limits", () => {
+  test("of 80 breaches with very long names is within Slack's limits", () => {
     for (const character of ["x", "&", "<", "@channel ", "\u202e👍"]) {
       const text = character.repeat(1_100);
       const ofPerson = render(breachReport(Array(80).fill({ title: text, domain: text })), text);
@@ -163,7 +163,7 @@ describe("a Slack message", () => {
     }
   });
 
-  test("of one breach gives ten long addresses, how many more there are, and what leaked", () => {
+  test("of a breach has ten addresses, a count of the rest, and the data", () => {
     const named = Array.from(
       { length: 10 },
       (_, index) => `${index}${"a".repeat(63)}@${"b".repeat(60)}.example`,

@@ -27,7 +27,7 @@ test("a message about many people is called by its worst breach and their number
   expect((await titlesOf(org, channelId))[0]).toBe("PayrollPro and 1 more: 7 people");
 });
 
-test("a sensitive breach has no name there, nor after the channel has become discreet", async () => {
+test("a sensitive breach is not named, also if a channel becomes discreet later", async () => {
   const org = await organizationOf(20);
   await catalog.idsFor(["Secret"]);
   await describeBreach("Secret", { isSensitive: true });

@@ -70,7 +70,7 @@ test("while an attempt is in flight nobody postpones, ends, replaces or repeats 
   expect(await read()).toEqual(row);
 });
 
-test("what has changed since it was read is neither taken, ended nor repeated", async () => {
+test("a delivery that changed since it was read is not taken, ended or repeated", async () => {
   const { org, read } = await raised();
   const before = await read();
   const claimed = await claim(org, before, 1);

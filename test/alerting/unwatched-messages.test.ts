@@ -26,8 +26,8 @@ const strangers = (count: number, ...names: string[]): Record<number, string[]> 
 
 const list = "/domains/unwatched";
 
-describe("a scan that finds nothing else", () => {
-  test("tells of one address in a stealer log, once, and names it nowhere", async () => {
+describe("unwatched addresses", () => {
+  test("in a stealer log are told once, without naming any", async () => {
     const org = await organizationOf(2);
     const channelId = await createChannel(org);
     const hook = await createChannel(org, {}, webhook);
@@ -47,7 +47,7 @@ describe("a scan that finds nothing else", () => {
     expect(await deliveriesOf(org, hook)).toEqual([]);
   });
 
-  test("tells nobody of breaches that are less severe, and tells channels what they want", async () => {
+  test("are told of severe breaches alone, and from minSeverity on", async () => {
     const org = await organizationOf(2);
     const all = await createChannel(org);
     const worst = await createChannel(org, { minSeverity: "critical" });
@@ -65,7 +65,7 @@ describe("a scan that finds nothing else", () => {
     expect(await deliveriesOf(org, worst)).toHaveLength(1);
   });
 
-  test("does not say which sensitive breach it is to a discreet channel", async () => {
+  test("in a sensitive breach: a discreet channel is not told which", async () => {
     const org = await organizationOf(2);
     await createChannel(org);
     await createChannel(org, { sensitive: "named" });
@@ -79,7 +79,7 @@ describe("a scan that finds nothing else", () => {
     expect(discreet).not.toContain("breachId");
   });
 
-  test("is told with others of a day, of which each counts its own", async () => {
+  test("that several scans of a day find are told together", async () => {
     const org = await organizationOf(2);
     const channelId = await createChannel(org, { grouping: "day" });
     await scan(org, strangers(2, "Leak"));
@@ -95,7 +95,7 @@ describe("a scan that finds nothing else", () => {
 });
 
 describe("a message about people", () => {
-  test("adds exactly how many nobody watches, with a link to those of its only breach", async () => {
+  test("adds the count of unwatched addresses and a link to them", async () => {
     const org = await organizationOf(10);
     await createChannel(org);
     await createChannel(org, { minSeverity: "high" });
@@ -108,7 +108,7 @@ describe("a message about people", () => {
     expect(mails.texts).toHaveLength(2);
   });
 
-  test("about one person adds it too, from the channel's least severity on", async () => {
+  test("about one person adds it too, at or above minSeverity", async () => {
     const org = await organizationOf(10);
     await createChannel(org, { minSeverity: "high" });
     await scan(org, { 3: ["Leak"], ...strangers(2, "Stealer"), 60: ["Mild"] });
@@ -119,7 +119,7 @@ describe("a message about people", () => {
     );
   });
 
-  test("of a first scan says it in the summary, and makes none by itself", async () => {
+  test("of a first scan adds it, and none is sent for it alone", async () => {
     const org = await organizationOf(10, { first: true });
     await createChannel(org);
     await scan(org, { ...inBreaches(6, "Leak"), ...strangers(4, "Stealer") });

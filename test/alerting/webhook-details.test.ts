@@ -123,7 +123,7 @@ describe("details", () => {
 });
 
 describe("the grouping scan", () => {
-  test("makes one event of each breach of a scan, which tells each finding once", async () => {
+  test("makes one event per breach of a scan, with each finding once", async () => {
     const org = await organizationOf(9);
     const channelId = await createChannel(org, byScan, webhook);
     const scanId = await scan(org, { ...inBreaches(7, "Alpha"), 7: ["Beta"], 8: ["Alpha", "Beta"] });
@@ -170,7 +170,7 @@ describe("the grouping scan", () => {
     expect(await deliveriesOf(org, channelId)).toEqual([]);
   });
 
-  test("splits a scan with 200 breaches once, also for repeated messages", async () => {
+  test("splits a scan of 200 breaches once, even if messages repeat", async () => {
     const org = await organizationOf(2);
     const channelId = await createChannel(org, byScan, webhook);
     const scanId = 4_711;

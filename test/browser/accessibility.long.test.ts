@@ -163,7 +163,7 @@ describe("axe-core", () => {
     expect(await problems(page)).toEqual([]);
   });
 
-  test("the dialogs of a scan and of a new API key, and the deliveries of a channel", async () => {
+  test("the dialogs of a scan and of a new API key, and a channel's deliveries", async () => {
     const page = signedIn.full?.page as Page;
     await page.goto(urlOf("/scans"));
     await page.getByRole("cell").getByRole("button").first().click();
@@ -263,7 +263,7 @@ describe("axe-core", () => {
     expect(await problems(page)).toEqual([]);
   });
 
-  test("the check itself finds a nameless button, what is too wide, and dark on dark", async () => {
+  test("this check finds a nameless button, what is too wide, and dark on dark", async () => {
     const { page } = await visit([axe]);
     await page.goto(await linkFor(await createUser((await createOrganization()).id)));
     const button = page.getByRole("button", { name: "Sign in" });

@@ -52,11 +52,11 @@ const expectWhole = async (page: Page): Promise<void> => {
 };
 
 describe("without storage", () => {
-  test("the recipient's page works, and the others say that cookies are needed", async () => {
+  test("the recipient's page works, the others say they need cookies", async () => {
     await expectWhole(await open());
   });
 
-  test("the same with Chromium's own setting", async ({ skip }) => {
+  test("the same holds with Chromium's own setting", async ({ skip }) => {
     const page = await openBlocking();
     if (page === undefined) return skip("This browser has no such setting.");
     await expectWhole(page);
@@ -83,7 +83,7 @@ describe("without storage", () => {
   });
 });
 
-test("whose cookie something has removed is told so after signing in", async () => {
+test("a person whose cookie was removed is told so after signing in", async () => {
   const user = await createUser((await createOrganization()).id);
   const { page } = await visit();
   await page.route("**/api/dashboard/sign-in/sessions", async (route) => {

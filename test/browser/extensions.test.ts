@@ -8,7 +8,7 @@ import { go, hasAllPages, isLoaded, signInTo, urlOf, useBrowser, visit } from ".
 useBrowser();
 
 describe("an extension", () => {
-  test("with a field of its own in the page: keys typed there select nothing", async () => {
+  test("adds a field of its own: keys that are typed there select nothing", async () => {
     const { page } = await signInTo(await createScanned(), { place: "/findings" });
     await page.evaluate(`{
       const host = document.body.appendChild(document.createElement("div"));
@@ -26,7 +26,7 @@ describe("an extension", () => {
     await page.getByText("1 selected").waitFor();
   });
 
-  test("that puts its own elements beside all others: lists, dialogs and typing go on", async () => {
+  test("puts its elements beside all others: lists, dialogs and typing work", async () => {
     const { api, id } = await createOrganization();
     const { page } = await signInTo({ id });
     await page.context().addInitScript(`

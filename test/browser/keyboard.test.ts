@@ -7,7 +7,7 @@ import { isLoaded, signInTo, useBrowser } from "./visit.ts";
 useBrowser();
 
 describe("the keyboard alone", () => {
-  test("Tab reaches the navigation in its order; Enter goes to a page and its heading", async () => {
+  test("Tab reaches the navigation in order; Enter opens a page", async () => {
     const { page } = await signInTo(await createOrganization());
     await page.reload();
     await isLoaded(page);

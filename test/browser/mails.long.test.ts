@@ -175,7 +175,7 @@ const take = async (
 };
 
 describe("what people get", () => {
-  test("of a first scan, a large breach, single people, trouble and each other", async () => {
+  test("from a first scan, a large breach, single people and trouble", async () => {
     const { api } = organization;
     const [forum = "", shop = "", leads = ""] = named.map(([title]) => title);
     await step(

@@ -52,7 +52,7 @@ const open = async (page: Page): Promise<void> => {
 };
 
 describe("the script of a page", () => {
-  test("is loaded with a first visit of this page, and no other page's is", async () => {
+  test("is loaded on a first visit, and no other page's script is", async () => {
     const { page } = await visit();
     const loaded = await loadedBy(page);
     await page.goto(urlOf("/sign-in"));
@@ -64,7 +64,7 @@ describe("the script of a page", () => {
     expect([...loaded]).toEqual(["sign-in"]);
   });
 
-  test("is there before somebody opens the page: the others follow in the background", async () => {
+  test("is loaded in the background before the page is opened", async () => {
     const { page } = await signInTo(await createOrganization());
     const loaded = await loadedBy(page);
     await page.goto(urlOf("/activity"));
@@ -77,7 +77,7 @@ describe("the script of a page", () => {
 });
 
 describe("a missing script", () => {
-  test("loads the page once at the wanted address, and with it the present release", async () => {
+  test("loads the page anew once, and with it the present release", async () => {
     const opened = await signInTo(await createOrganization());
     const { page } = opened;
     const loads = await intercept(opened, (route, loads) => (loads < 2 ? notFound(route) : route.continue()));
@@ -88,7 +88,7 @@ describe("a missing script", () => {
     expect([new URL(page.url()).pathname, loads()]).toEqual(["/api/app/alerts", 2]);
   });
 
-  test("and stays missing does not load it again and again: the page says so", async () => {
+  test("that stays missing loads no page again; the page says so", async () => {
     const opened = await signInTo(await createOrganization());
     const { page } = opened;
     let isMissing = true;
@@ -106,7 +106,7 @@ describe("a missing script", () => {
     expect(loads()).toBe(2);
   });
 
-  test("because there is no network leaves people where they are, and they can try again", async () => {
+  test("for want of a network leaves the page, with another try", async () => {
     const opened = await signInTo(await createOrganization());
     const { page, watch } = opened;
     const loads = await intercept(opened, (route) => route.abort("internetdisconnected"));

@@ -87,7 +87,7 @@ const moveUntil = async (
 const passkeyButton = { name: "Sign in with a passkey" };
 
 describe("a passkey", () => {
-  test("is added, signs in, and is refused once it is removed; by the keyboard alone", async () => {
+  test("is added, signs in and is removed, all by the keyboard", async () => {
     const { page, watch, email } = await signInAtName();
     const { session, authenticatorId } = await attachAuthenticator(page);
     await openSessions(page);
@@ -141,7 +141,7 @@ describe("a passkey", () => {
     expect(await page.getByRole("searchbox").first().inputValue()).toBe("typed");
   });
 
-  test("is suggested in the field for the address, once somebody is at the page", async () => {
+  test("is suggested in the field for the address when somebody arrives", async () => {
     const { page, watch, email } = await signInAtName();
     await attachAuthenticator(page, { suggests: true });
     await openSessions(page);
@@ -161,7 +161,7 @@ describe("a passkey", () => {
     await moveUntil(page, page.getByText(`Signed in as ${email} to Acme Passkeys.`).waitFor());
   });
 
-  test("says so where a device has one of the user already, and where it has none", async () => {
+  test("that a device has already, or has not, is told to the user", async () => {
     const { page, watch } = await signInAtName();
     // Where nothing can be suggested, that question waits until the button asks another one.
     const { session, authenticatorId } = await attachAuthenticator(page, { suggests: true });
@@ -265,7 +265,7 @@ describe("an unstored passkey", () => {
     expect(credentials).toHaveLength(1);
   });
 
-  test("after its time: the session goes on, and another press adds one", async () => {
+  test("after its time keeps the session; another press adds one", async () => {
     const { page, watch } = await signInWith("");
     watch.expect("401 /api/dashboard/passkeys");
     await page.route("**/api/dashboard/passkeys", async (route) => {

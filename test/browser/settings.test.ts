@@ -76,7 +76,7 @@ describe("the keyboard", () => {
     if (noBrowser === undefined) ({ page, watch } = await signInTo(await createOrganization()));
   });
 
-  test("creates an API key, which is shown once, works, and is refused once revoked", async () => {
+  test("creates an API key that is shown once, works, and can be revoked", async () => {
     await followTab(page, "API keys", 0);
     await press(page, "Create API key");
     await page.getByRole("dialog", { name: "Create API key" }).waitFor();
@@ -169,7 +169,7 @@ describe("the keyboard", () => {
     await page.locator("h1:focus").waitFor();
   });
 
-  test("invites a member, makes an admin of the member, and removes the member", async () => {
+  test("invites a member, makes the member an admin, and removes them", async () => {
     const email = "invited@demo.example";
     await followTab(page, "Members", 1);
     await press(page, "Invite");

@@ -10,7 +10,7 @@ useBrowser();
 const mailedLink = async (address: string): Promise<string> => linkIn((await untilMailed(address))[0]).href;
 
 describe("a link while signed in", () => {
-  test("says as whom, and needs a second button, which ends that session everywhere", async () => {
+  test("names the session, which a second button ends in all tabs", async () => {
     const first = await createUser((await createOrganization({ name: "Acme First" })).id);
     const second = await createUser((await createOrganization({ name: "Acme Second" })).id);
     const { page } = await signIn(first);
@@ -41,7 +41,7 @@ describe("a link while signed in", () => {
 });
 
 describe("a changed link", () => {
-  test("without its token says that a part of it is missing, and what to do", async () => {
+  test("that lost its token says that a part is missing, and what to do", async () => {
     const user = await createUser((await createOrganization()).id);
     const { page } = await visit();
     await page.goto(urlOf("/sign-in"));

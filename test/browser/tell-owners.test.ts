@@ -20,7 +20,7 @@ const create = async () => {
 };
 
 describe("Tell the owner", () => {
-  test("asks first, sends one mail a person, and shows what became of each", async () => {
+  test("asks first, sends one mail per person, and shows each one's state", async () => {
     const { grace, donald, mails, api, ...organization } = await create();
     const { page } = await signInTo(organization, { role: "member", place: `/emails/${grace}` });
     const loading = Promise.withResolvers<void>();

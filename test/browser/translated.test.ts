@@ -28,7 +28,7 @@ const about = async (page: Page, text: string): Promise<void> => {
 };
 
 describe("a translated page", () => {
-  test("counts what is selected and what matches, however often that changes", async () => {
+  test("keeps counting what is selected and what matches as it changes", async () => {
     const of = async (severity: string) => (await known.api.get(`/breaches?severity=${severity}`)).body.total;
     const [high, medium] = [await of("high"), await of("medium")];
     expect(high).not.toBe(medium);
@@ -50,7 +50,7 @@ describe("a translated page", () => {
     await about(page, "7 open*");
   });
 
-  test("leaves addresses, people, breaches, domains and code as they are", async () => {
+  test("leaves addresses, names, breaches, domains and code unchanged", async () => {
     const { page } = await translated("/findings");
     const row = page.getByRole("row", { name: "ada@demo.example" }).first();
     await row.waitFor();

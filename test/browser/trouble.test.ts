@@ -65,7 +65,7 @@ describe("a lost session", () => {
     });
   });
 
-  test("another user who signs in there sees nothing of what was on the screen", async () => {
+  test("does not show its screen to another user who signs in there", async () => {
     const { id } = await createOrganization({ name: "Acme Before" });
     const opened = await signIn(await createUser(id));
     const { page, watch } = opened;

@@ -11,7 +11,7 @@ describe("too many requests", () => {
     json: { error: "Too many" },
   });
 
-  test("the page says that it waits, for how long, and goes on by itself", async () => {
+  test("the page says that and how long it waits, and then continues", async () => {
     const { page, watch } = await signInTo(await createOrganization());
     watch.expect("429 /api/dashboard/domains");
     await page.clock.install();

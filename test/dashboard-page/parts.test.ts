@@ -11,7 +11,7 @@ describe("parts of a file", () => {
     expect(partsOf("", 500)).toEqual([]);
   });
 
-  test("each part has the header, and together they have each row once, in order", () => {
+  test("have the header each, and together all rows once, in order", () => {
     const rows = addresses(1201).map((address) => `"${address}","Name, with ""quotes"""`);
     const parts = partsOf(["Exported today", "email,name", ...rows].join("\r\n"), 500);
     expect(parts.map((part) => part.split("\n").length)).toEqual([502, 502, 203]);
@@ -37,7 +37,7 @@ describe("parts of a file", () => {
     expect(partsOf(rows.join("\n"), 2)).toEqual([rows.slice(0, 2).join("\n"), rows[2]]);
   });
 
-  test("a cell with lines of its own is not cut; a quote that never ends joins nothing", () => {
+  test("keep cells of several lines whole; an open quote joins no rows", () => {
     const row = 'a@demo.example,"one\ntwo"';
     expect(partsOf([row, row, row].join("\n"), 1)).toEqual([row, row, row]);
     expect(partsOf('a@demo.example,"open\nb@demo.example', 1)).toEqual([
@@ -46,7 +46,7 @@ describe("parts of a file", () => {
     ]);
   });
 
-  test("a row with many addresses counts as so many, and long rows make small parts", () => {
+  test("have up to so many addresses, and few rows where rows are long", () => {
     expect(partsOf(["a@b.example;c@d.example", "e@f.example"].join("\n"), 2)).toHaveLength(2);
     const long = addresses(10).map((address) => `${address},${"x".repeat(100_000)}`);
     for (const part of partsOf(long.join("\n"), 500)) expect(part.length).toBeLessThan(262_144);

@@ -41,7 +41,7 @@ describe("endpoints for users", () => {
     expectRefusal(await client.get("/session"), 401, /API key or session/);
   });
 
-  test("are 402 when the subscription lapsed, but for the session itself", async () => {
+  test("are 402 when the subscription has lapsed, but for /session", async () => {
     const { id: org } = await createOrganization();
     const { dashboard } = await signedIn(org);
     await admin("org billing", { org, status: "subscription_inactive" });
@@ -100,7 +100,7 @@ describe("limits", () => {
       expect((await other.get("/dashboard/sign-in")).status).toBe(200);
     }));
 
-  test("a user's requests count not by address, and 50 a minute pass to an endpoint", () =>
+  test("count a user's requests by user: 50 a minute for each endpoint", () =>
     inOneWindow(60, async () => {
       const { id: org } = await createOrganization();
       const { dashboard, cookie, userId } = await signedIn(org);

@@ -38,7 +38,7 @@ const listed = async (by: SignedIn, query: string): Promise<number[]> => {
 const shown = ({ userId, email }: SignedIn) => ({ id: userId, label: email });
 
 describe("PUT /breaches/{id}/assignee", () => {
-  test("200: each sees what the other has taken, in lists, details and filters", async () => {
+  test("200: each sees in lists and details who has taken it", async () => {
     const [first, second] = ids;
     expect(await assign(ada, first, { userId: ada.userId })).toMatchObject({
       status: 200,
@@ -64,7 +64,7 @@ describe("PUT /breaches/{id}/assignee", () => {
     ]);
   });
 
-  test("409 where somebody else has taken it meanwhile, and again it is not logged", async () => {
+  test("409 if somebody else took it; repeats are not logged", async () => {
     const id = ids[2];
     const taking = (by: SignedIn) => assign(by, id, { userId: by.userId, replaces: null });
     const replies = await Promise.all([taking(ada), taking(grace)]);
@@ -92,7 +92,7 @@ describe("PUT /breaches/{id}/assignee", () => {
     );
   });
 
-  test("404 for strangers and unknown breaches; a removed member is no assignee any more", async () => {
+  test("404 for unknown ids; a removed member is no assignee", async () => {
     const id = ids[3];
     for (const userId of [unknownId, other.userId])
       expectRefusal(await assign(ada, id, { userId }), 404, /No member/);
@@ -110,7 +110,7 @@ describe("PUT /breaches/{id}/assignee", () => {
 });
 
 describe("/breaches/{id}/comments", () => {
-  test("201: plain text that everybody reads, newest first, page by page", async () => {
+  test("201: plain text that all read, newest first, in pages", async () => {
     const [id] = ids;
     const text = "Provider asked.\n<b>Wait</b> for مرحبا";
     const reply = await comment(ada, id, `  ${text}\n`);
@@ -137,7 +137,7 @@ describe("/breaches/{id}/comments", () => {
     expectRefusal(await comment(ada, unknownId, "Nothing"), 404, /no breach/);
   });
 
-  test("stay when nobody is in the breach any more, without a removed author's name", async () => {
+  test("outlast the breach's findings and the author's removal", async () => {
     const emails = await createScanned(["ada"]);
     const [left, gone] = await Promise.all([signedIn(emails.id), signedIn(emails.id)]);
     const [{ id } = { id: 0 }] = await left.dashboard.list("/breaches");

@@ -99,7 +99,7 @@ describe("a test", () => {
 });
 
 describe("the list", () => {
-  test("has those of the channel alone, newest first, by status and page, with totals", async () => {
+  test("has the channel's own, newest first, by status and page, with totals", async () => {
     const { list, sendTest, webhook } = await create();
     // The other channel is not announced to it.
     const working = await webhook("list", 204, { notifyOnScanError: false });
@@ -154,7 +154,7 @@ describe("the list", () => {
     ]);
   });
 
-  test("says what one waits for that cannot be attempted, which has no payload yet", async () => {
+  test("says what a delivery that has no payload yet waits for", async () => {
     const { list, get, webhook, disable, sendWaiting } = await create();
     const channel = await webhook("waiting");
     await disable(channel);
@@ -234,7 +234,7 @@ test("a test goes to the channel, whatever it is notified of; 409 if it is disab
 });
 
 describe("delivering again", () => {
-  test("sends the same event again, unless it is under way or the channel is disabled", async () => {
+  test("sends the same event, unless it is under way or its channel off", async () => {
     const { org, inbox, webhook, disable, sendTest, redeliver, get, until } = await create();
     const channel = await webhook("again");
     const id = (await sendTest(channel)).body.deliveryId as number;
@@ -262,7 +262,7 @@ describe("delivering again", () => {
     expectRefusal(await redeliver(unknownId, id), 404, /alert config/);
   });
 
-  test("one that was given up is counted, and gets three attempts, after 1 and 2 s", async () => {
+  test("counts one given up, and tries it three times, after 1 and 2 s", async () => {
     const { org, api, dashboard, inbox, list, ...channels } = await create();
     const { webhook, sendTest, redeliver, until } = channels;
     const failing = await webhook("given-up", 500);

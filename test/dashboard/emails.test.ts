@@ -58,7 +58,7 @@ describe("GET", () => {
   });
 
   // search.test.ts tests the results.
-  test("q finds addresses and owners' names by how they begin, also filtered and by page", async () => {
+  test("q finds how addresses and owners' names begin, also filtered and by page", async () => {
     expect(await addresses("q=AD")).toEqual(["grace@demo.example", "ada@demo.example"]);
     expect(await addresses(`q=demo&teamId=${teamId}`)).toEqual(["ada@demo.example"]);
     const page = { emails: [{ email: "alan@demo.example" }], total: 3 };
@@ -147,7 +147,7 @@ describe("changes of many", () => {
     expect((await user.dashboard.get("/emails?q=lovelace")).body.total).toBe(0);
   });
 
-  test("enables as many as there are seats, and none of a domain that is not verified", async () => {
+  test("enables as many as there are seats, on verified domains only", async () => {
     const { id: org, list, idsOf, change, api } = await create(5, { "seat-allowance": "5" });
     const { id: other } = await admin("domain add", { org, name: "other.example", verified: true });
     const ids = await idsOf();
@@ -192,7 +192,7 @@ describe("changes of many", () => {
     expect(await admin("check", { org })).toMatchObject({ differences: [] });
   });
 
-  test("404 for one unknown id among others, or an unknown team: nothing is done", async () => {
+  test("404 for one unknown id or an unknown team: nothing is changed", async () => {
     const { list, idsOf, change } = await create(3);
     const known = await idsOf();
     const ids = [...known, unknownId];

@@ -19,8 +19,8 @@ beforeAll(async () => {
 const record = (body: object, by = ada) => by.dashboard.post("/exports", body);
 const last = async (action: string) => (await activity(ada.v1, action))[0];
 
-describe("201: an entry by the member", () => {
-  test("says which findings there are in the file, and how many", async () => {
+describe("201: the log entry", () => {
+  test("says which findings the file has, and how many", async () => {
     const filter = { acknowledged: false, severity: ["critical", "high"], told: false };
     const reply = await record({ list: "findings", filter, rows: 12 });
     expect(reply).toMatchObject({ status: 201, body: { success: true } });
@@ -38,7 +38,7 @@ describe("201: an entry by the member", () => {
     expect(await activity(other.v1, "findings.exported")).toEqual([]);
   });
 
-  test("names what a filter has as an id, and nothing of another organization", async () => {
+  test("names a filter's ids, and nothing of another organization", async () => {
     const [finding] = await other.dashboard.list("/findings");
     const filter = { emailId: Number(finding?.emailId), domainId: organization.domainId };
     await record({ list: "findings", filter, rows: 0 });
@@ -47,7 +47,7 @@ describe("201: an entry by the member", () => {
     });
   });
 
-  test("says which entries of the activity log there are in the file", async () => {
+  test("says which activity the file has", async () => {
     const filter = {
       category: "teams",
       actor: String(ada.userId),

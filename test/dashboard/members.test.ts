@@ -177,7 +177,7 @@ describe("a member's API keys", () => {
     return { ...created, other, statuses };
   };
 
-  test("go on without the member, unless whoever removes the member revokes them", async () => {
+  test("stay when the member is removed, unless revokeKeys is true", async () => {
     const { user, other, remove, statuses } = await withKeys();
     expect((await remove(other.userId)).status).toBe(200);
     expect(await statuses()).toEqual([200, 200, 200]);

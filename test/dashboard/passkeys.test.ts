@@ -117,7 +117,7 @@ describe("success", () => {
     await expect.poll(subjects).toEqual([added, "A passkey was removed: Acme on Breach Monitor"]);
   });
 
-  test("of 13 that are added at the same time 10 are kept, another once one is removed", async () => {
+  test("keeps 10 of 13 that are added at once, and one more after a removal", async () => {
     const user = await newUser();
     const [answer = {}, ...answers] = await Promise.all(
       Array.from({ length: 14 }, async () => newPasskey().register(await beginPasskey(user.dashboard))),
@@ -139,7 +139,7 @@ describe("success", () => {
 describe("401 attempt_unknown", () => {
   const code = { code: "attempt_unknown" };
 
-  test("a challenge that was used, is of nobody, or of another session of the user", async () => {
+  test("for a used or invented challenge, or another session's", async () => {
     const { org, ...user } = await newUser();
     const other = await createSession(org, { id: user.userId, email: user.email });
     const options = await beginPasskey(user.dashboard);

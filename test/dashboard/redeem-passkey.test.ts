@@ -156,7 +156,7 @@ describe("401 passkey_unknown", () => {
       );
   });
 
-  test("a removed user's, also when the address belongs to another user by now", async () => {
+  test("a removed user's, even if another user has the address now", async () => {
     const { org, userId, email, passkey } = await newUser();
     // The last admin cannot be removed.
     await signedIn(org);
@@ -189,7 +189,7 @@ describe("401 passkey_refused", () => {
     expect(reply.headers["set-cookie"]).toBeUndefined();
   });
 
-  test("an answer that counts no further, as of a copy", async () => {
+  test("an answer whose counter did not grow, as of a copied passkey", async () => {
     const { passkey } = await newUser({ counts: true });
     passkey.counter = 6;
     expect((await redeemPasskey(passkey.answer(await beginSignIn()))).status).toBe(201);

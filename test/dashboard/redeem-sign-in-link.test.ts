@@ -38,7 +38,7 @@ const mailedToken = async (email: string): Promise<string> => {
 };
 
 describe("201", () => {
-  test("the cookie is a session of the link's user, hidden from scripts and other sites", async () => {
+  test("the cookie is a session of the link's user, hidden from scripts and sites", async () => {
     const { org, user, email } = await createUser();
     const firefox = { "user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Firefox/140.0" };
     const reply = await redeem({ token: await createToken(org, user) }, firefox);
@@ -59,7 +59,7 @@ describe("201", () => {
     expect((await v1.get("/emails")).status).toBe(200);
   });
 
-  test("is in the log of the organization signed in to, with the network and no address", async () => {
+  test("is in the log of the organization signed in to, with the network only", async () => {
     const { org, user, email } = await createUser();
     const { id: other } = await createOrganization();
     const colleague = await admin("user create", { org: other, email, role: "admin" });
@@ -119,7 +119,7 @@ describe("201", () => {
 });
 
 describe("401 invalid_link", () => {
-  test("unknown, malformed, used and expired tokens are refused in the same words", async () => {
+  test("for unknown, malformed, used and expired tokens alike", async () => {
     const { org, user } = await createUser();
     const used = await createToken(org, user);
     expect((await redeem({ token: used })).status).toBe(201);
@@ -132,7 +132,7 @@ describe("401 invalid_link", () => {
     }
   });
 
-  test("works for 15 minutes, and its row holds a hash in place of the token", async () => {
+  test("after 15 minutes; the row holds a hash, not the token", async () => {
     const { org, user } = await createUser();
     const token = await createToken(org, user);
     const row = await table.get<{ expiresAt: number }>(keys.signInLink(hashOf(token)));
@@ -143,7 +143,7 @@ describe("401 invalid_link", () => {
     expect(minutes).toBeLessThanOrEqual(15);
   });
 
-  test("a removed user's link, also when the address belongs to another user by now", async () => {
+  test("a removed user's link, even if another user has the address now", async () => {
     const { org, user, email } = await createUser();
     const token = await createToken(org, user);
     await admin("user remove", { org, user, force: true });
@@ -159,7 +159,7 @@ describe("401 invalid_link", () => {
     expectInvalid(await redeem({ token }));
   });
 
-  test("another organization than the operator's link names; the token stays good", async () => {
+  test("with an organization that the operator's link is not for", async () => {
     const { org, user, email } = await createUser();
     const other = await createOrganization();
     await admin("user create", { org: other.id, email, role: "admin" });
@@ -170,7 +170,7 @@ describe("401 invalid_link", () => {
 });
 
 describe("409 choose_organization", () => {
-  test("an address in several organizations chooses one; until then the token stays good", async () => {
+  test("for several organizations; the token stays good", async () => {
     const { org, email } = await createUser("First");
     const second = await createUser("Second");
     const { id: user } = await admin("user create", { org: second.org, email, role: "admin" });
@@ -194,7 +194,7 @@ describe("409 choose_organization", () => {
     expectInvalid(await redeem({ token, organizationId: org }));
   });
 
-  test("not when the user was removed from all but one, nor with the operator's link", async () => {
+  test("not for one organization, nor by an operator's link", async () => {
     const { org, user, email } = await createUser("First");
     const second = await createUser("Second");
     const { id } = await admin("user create", { org: second.org, email, role: "admin" });
@@ -208,7 +208,7 @@ describe("409 choose_organization", () => {
 describe("POST /sign-in/links/lookup", () => {
   const lookUp = (token: unknown) => visitor().post("/sign-in/links/lookup", { token });
 
-  test("200: the address and the organizations; the link stays good", async () => {
+  test("200: address and organizations; the link stays good", async () => {
     const { org, user, email } = await createUser();
     const token = await createToken(org, user);
     const expected = { email, organizations: [{ id: org, name: "Acme" }] };
@@ -228,7 +228,7 @@ describe("POST /sign-in/links/lookup", () => {
     );
   });
 
-  test("401: foreign tokens, and links of somebody who was removed", async () => {
+  test("401: foreign tokens, and a removed user's links", async () => {
     const { org, user } = await createUser();
     const token = await createToken(org, user);
     await admin("user create", { org, email: newAddress(), role: "admin" });

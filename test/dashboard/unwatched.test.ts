@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 
 describe("listing", () => {
-  test("gives every breached address that nobody watches, with its worst breaches", async () => {
+  test("has every breached address that nobody watches, with its worst breaches", async () => {
     const { list, domainId, user } = known;
     const listed = await list();
     expect(listed).toMatchObject({ total: 12, unwatched: 12 });

@@ -90,7 +90,7 @@ describe("docs/data-model.md", () => {
     expect(named.filter((name) => !(name in keys))).toEqual([]);
   });
 
-  test("has every key, but for those inside a list, which docs/lists.md is about", () => {
+  test("has every key but those inside lists, see docs/lists.md", () => {
     const isOfList = (name: string): boolean =>
       make[name]?.(1, "EMAIL", 1, 1).pk.startsWith("ORG#1#EMAIL") ?? false;
     const missing = Object.keys(keys).filter((name) => !named.includes(name) && !isOfList(name));

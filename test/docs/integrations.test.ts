@@ -46,7 +46,7 @@ describe("the code for PagerDuty", () => {
     return JSON.parse(JSON.stringify(events));
   };
 
-  test("makes an incident of breach events and scan errors, none of completed scans", () => {
+  test("makes incidents of breaches and errors, not of scan ends", () => {
     const incident = { event_type: "trigger", incident_key: "breach-monitor-41" };
     expect(emitted(eventReport([{ title: "Adobe" }, { title: "Shop" }]))).toMatchObject([
       { ...incident, description: "A monitored address is in a data breach: Adobe, Shop" },
@@ -57,7 +57,7 @@ describe("the code for PagerDuty", () => {
     expect(emitted(scanComplete)).toEqual([]);
   });
 
-  test("keeps to the 1,024 characters of a description, whatever the titles are", () => {
+  test("cuts descriptions to 1,024 characters, however long", () => {
     for (const title of hostileTexts) {
       const [{ description }] = emitted(eventReport(Array(75).fill({ title }))) as [{ description: string }];
       expect(description.length).toBeGreaterThan(0);
@@ -131,7 +131,7 @@ describe("in other chats", () => {
     }
   });
 
-  test("its line is shorter than Discord's 2,000 and Mattermost's 16,383 characters", () => {
+  test("a line is within Discord's 2,000 characters, whatever the title", () => {
     for (const title of hostileTexts)
       expect(
         messageOf(noticeOf(breachReport([{ title }]), { ...context, organizationName: title })).text.length,
@@ -146,14 +146,14 @@ describe("a mail elsewhere", () => {
   const dataClasses =
     "Email addresses, Passwords, Names, Phone numbers, Physical addresses, IP addresses".split(", ");
 
-  test("fits into a post of Teams with forty breaches of a person, not with fifty", () => {
+  test("fits into a post of Teams with 40 breaches, not with 50", () => {
     const ofPerson = (breaches: number) =>
       noticeOf(breachReport(Array(breaches).fill({ dataClasses })), context);
     expect(bytesOf(ofPerson(40))).toBeLessThan(maximumOfTeams);
     expect(bytesOf(ofPerson(50))).toBeGreaterThan(maximumOfTeams);
   });
 
-  test("fits into it as a summary of many people, with long titles and websites too", () => {
+  test("fits as a summary of many people with long titles and websites", () => {
     const summaryOf = (title: string, websites: readonly string[] = []) => {
       const breaches = Array.from({ length: 80 }, (_, index) => ({
         ...breachWith({ title, dataClasses }, index + 1),
@@ -172,7 +172,7 @@ describe("a mail elsewhere", () => {
     expect(bytesOf(summaryOf("A very long title ".repeat(60), websites))).toBeLessThan(maximumOfTeams);
   });
 
-  test("has a subject of at most 200 characters, whatever the titles are", () => {
+  test("has a subject of at most 200 characters, whatever the titles", () => {
     for (const title of hostileTexts) {
       const { subject } = mailOf(
         noticeOf(breachReport([{ title }]), { ...context, organizationName: title }),

@@ -181,7 +181,7 @@ describe("200", () => {
 });
 
 describe("admin finding acknowledge", () => {
-  test("acknowledges what flags name, waits for the end and tells what it did", async () => {
+  test("acknowledges as flags say, waits, and tells the result", async () => {
     await reopenAll();
     const { id: org } = organization;
     const all = await findingsOf(organization);

@@ -34,7 +34,7 @@ test.each([
 });
 
 describe("PUT 200", () => {
-  test("replaces all options, once in the activity log, and leaves the channel as it is", async () => {
+  test("replaces all options, logs that once, and keeps the channel itself", async () => {
     const { api, path } = await create(email);
     const before = (await api.get("/alert-configs")).body;
     const options = {
@@ -59,7 +59,7 @@ describe("PUT 200", () => {
     expect(changes[0]?.summary).not.toContain("Security team");
   });
 
-  test("a webhook has details, and one event for each breach of a scan only with them", async () => {
+  test("a webhook can have details, and only with them one event per breach", async () => {
     const { api, path } = await create(webhook);
     const { details: _, ...before } = { ...defaults, grouping: "address", sensitive: "named" };
     const options = { ...before, grouping: "scan", details: true };

@@ -11,7 +11,7 @@ const lastYear = "2025-01-01T00:00:00Z";
 const fourteenDays = 14 * 24 * 3_600_000;
 
 describe("402", () => {
-  test("on every endpoint, with the reason; nothing is lost, and no hourly limit used up", async () => {
+  test("with the reason on every endpoint; it loses nothing and uses up no limit", async () => {
     const { id: org, api, domainId } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
     const reasons = ["trial_expired", "subscription_inactive", "price_not_recognized", "collection_paused"];
@@ -64,7 +64,7 @@ test("200: active and past_due organizations, and trials, are served", async () 
 
 describe("a trial", () => {
   const billingOf = async (org: number) => (await admin("org show", { org })).billing as Billing;
-  test("ends after 14 days unless another end is given, which stays until a new trial", async () => {
+  test("ends after 14 days unless another end is given, up to a new trial", async () => {
     const { id: org, api } = await createOrganization();
     const before = Date.now();
     await admin("org billing", { org, status: "trialing" });
@@ -84,7 +84,7 @@ describe("a trial", () => {
     expect((await api.get("/emails")).status).toBe(200);
   });
 
-  test("has 25 seats unless another allowance is given, and the allowance ends with it", async () => {
+  test("has 25 seats unless others are given, and they end with the trial", async () => {
     const { id: org } = await createOrganization({ "seat-allowance": "40" });
     for (const [status, given, expected] of [
       // An allowance that is given outlasts changes of the status, unless it was a trial's.

@@ -91,7 +91,7 @@ describe("400", () => {
 describe("409 quote_mismatch", () => {
   const code = { code: "quote_mismatch" };
 
-  test("when billing state changed since the preview; a fresh preview can be committed", async () => {
+  test("when billing has changed; a fresh preview can be committed", async () => {
     const { id: org, api, domainId } = await createOrganization();
     const { billing } = await organizations.existing(org);
     const file = numberedAddresses(3).join("\n");
@@ -112,7 +112,7 @@ describe("409 quote_mismatch", () => {
     expect((await commit(api, await planOf(api, file))).body).toMatchObject({ importedCount: 3 });
   });
 
-  test("when rows or quote differ from what a fresh preview of the same addresses gives", async () => {
+  test("when rows or quote differ from a fresh preview's", async () => {
     const { id: org, api, domainId } = await createOrganization();
     const { id: second } = await admin("domain add", { org, name: "two.example", verified: true });
     const plan = await planOf(api, "ada@demo.example\nx@other.example\nmary@two.example");

@@ -32,7 +32,7 @@ describe("201", () => {
     expect(JSON.stringify(listed)).not.toMatch(/T0KEN|s3cr3t/);
   });
 
-  test("has 1 to 20 recipients, trimmed, and as written but for their domains in ASCII", async () => {
+  test("takes 1 to 20 recipients, trimmed, as written but for domains in ASCII", async () => {
     const { api } = await createOrganization();
     const recipients = Array.from({ length: 18 }, (_, index) => ` Person${index}@Acme.example `);
     const config = { recipients: [...recipients, "Ada@MÜNCHEN.example", "Bob@例え.テスト"] };
@@ -43,7 +43,7 @@ describe("201", () => {
     ]);
   });
 
-  test("keeps the flags that are given, and ignores the fields of another kind's config", async () => {
+  test("keeps the flags that are given, and ignores the config of other kinds", async () => {
     const { api } = await createOrganization();
     const flags = {
       isEnabled: false,
@@ -66,7 +66,7 @@ describe("201", () => {
 });
 
 describe("400", () => {
-  test("a url that is not public HTTPS, or has no address; the error never contains it", async () => {
+  test("a url that is not public HTTPS or has no address; errors do not show it", async () => {
     const { api } = await createOrganization();
     const urls = [
       "http://192.0.32.8/T0KEN",

@@ -66,7 +66,7 @@ describe("200", () => {
     expect(body).toMatchObject({ type: "scan_complete", findings: [], scan: { status: "completed" } });
   });
 
-  test("of an error outside of scans: neither findings nor a scan, for users as for keys", async () => {
+  test("an error outside of scans has no findings and no scan, for users too", async () => {
     const user = await signedIn(organization.id);
     const reply = await user.v1.get(`/events/${envelopes.scan_error?.id}`);
     expect(reply).toMatchObject({ status: 200, body: { type: "scan_error", findings: [], scan: null } });
@@ -74,7 +74,7 @@ describe("200", () => {
 });
 
 describe("a webhook with details", () => {
-  test("gets one signed event of a breach, with the findings that the API shows", async () => {
+  test("gets one signed event per breach, with the API's findings", async () => {
     const own = await createOrganization();
     const { api } = own;
     const url = inboxOf(own, "details");
@@ -103,7 +103,7 @@ describe("a webhook with details", () => {
 });
 
 describe("what was removed", () => {
-  test("findings of a removed e-mail are left out, also while they are being deleted", async () => {
+  test("leaves out an e-mail's findings, even before they are deleted", async () => {
     const key = emails.key(organization.id, emailId);
     const row = (await table.get<Record<string, unknown>>(key)) ?? {};
     await table.remove(key);

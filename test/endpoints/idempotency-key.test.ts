@@ -115,7 +115,7 @@ describe("a scan", () => {
 });
 
 describe("the header", () => {
-  test("that is not one value of 16 to 255 characters is 400, and nothing is done", async () => {
+  test("400 unless it is one value of 16 to 255 characters, without effect", async () => {
     const { api, domainId } = await createOrganization();
     const wrong = ["", "short", "with spaces in its midst", "ü".repeat(20), "x".repeat(256)];
     for (const key of [
@@ -128,7 +128,7 @@ describe("the header", () => {
     expect((await api.get("/emails")).body.total).toBe(0);
   });
 
-  test("of another organization, or of another actor of the organization, is another key", async () => {
+  test("counts separately for each organization and for each actor in it", async () => {
     const [one, other] = [await createOrganization(), await createOrganization()];
     const key = randomUUID();
     const first = await post(one.api, "/alert-configs", key, webhook);
@@ -148,7 +148,7 @@ describe("the header", () => {
     expect((await post(api, "/scans", key)).status).toBe(201);
   });
 
-  test("is forgotten after 24 hours, whether or not the table has deleted its row", async () => {
+  test("is forgotten after 24 hours, even if its row is still there", async () => {
     const { id: org, api } = await createOrganization();
     const key = randomUUID();
     const first = await post(api, "/alert-configs", key, webhook);

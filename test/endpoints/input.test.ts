@@ -67,7 +67,7 @@ describe("a body", () => {
     }
   });
 
-  test("nested deeply is no failure: unknown fields are ignored, known ones refused", async () => {
+  test("may be deep in unknown fields, which are ignored, not in known ones", async () => {
     const { api, domainId } = await createOrganization();
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     const ignored = `{"email": "ada@demo.example", "domainId": ${domainId}, "x": ${deep}}`;
@@ -151,7 +151,7 @@ const noIntegers = [
 
 describe("limit and offset", () => {
   test.each(Object.entries({ listEmails, listScans, listBreaches, listActivity }))(
-    "of %s are plain decimal integers, given once, and limit is from 1 to 100",
+    "of %s are plain integers, given once; limit is from 1 to 100",
     async (_, endpoint) => {
       for (const name of ["limit", "offset"]) {
         for (const form of noIntegers)
@@ -172,7 +172,7 @@ describe("limit and offset", () => {
   });
 
   test.each(["/emails", "/scans", "/breaches", "/activity"])(
-    "of %s may be at the ends of their ranges, and unknown parameters are ignored",
+    "of %s reach the ends of their ranges; unknown names are ignored",
     async (path) => {
       const { api } = await createOrganization();
       for (const query of [

@@ -123,7 +123,7 @@ describe("a user", () => {
 
 // access.test.ts has the other limits of an organization, order.test.ts that wrong input does not count.
 describe("an organization", () => {
-  test("POST and DELETE /emails share 60 an hour across keys; 404 counts, 400 does not", () =>
+  test("has 60 POST and DELETE /emails an hour; 404 counts, 400 does not", () =>
     inOneWindow(3600, async () => {
       const { id: org, api, domainId } = await createOrganization();
       const second = await admin("key create", { org, label: "Second" });
@@ -148,7 +148,7 @@ describe("an organization", () => {
       expect((await other.get("/emails")).status).toBe(200);
     }));
 
-  test("POST and PATCH /alert-configs share 60 writes an hour that resolve a hostname", () =>
+  test("has 60 channel writes an hour with a hostname, across its keys", () =>
     inOneWindow(3600, async () => {
       const { id: org, api } = await createOrganization();
       const literal = "https://192.0.32.8/";
@@ -219,7 +219,7 @@ describe("RateLimit headers", () => {
     return limits;
   };
 
-  test("tell what is left of an address's and a key's minute, also at 400 and 429", () =>
+  test("tell what is left for address and key, also at 400 and 429", () =>
     inOneWindow(60, async () => {
       const { id: org, api } = await createOrganization();
       await presetCount(subjects.organization(org, "scans"), 10, 3600);
@@ -233,7 +233,7 @@ describe("RateLimit headers", () => {
       }
     }));
 
-  test("tell what is left of a user's minute, in all and of the endpoint", () =>
+  test("tell what is left for a user, in all and at this endpoint", () =>
     inOneWindow(60, async () => {
       const { dashboard, v1 } = await signedIn((await createOrganization()).id);
       const left = (q: number, used: number) => ({ q, w: 60, r: q - used, t: expect.any(Number) });
@@ -250,7 +250,7 @@ describe("RateLimit headers", () => {
 });
 
 describe("a window", () => {
-  test("is the UTC hour: its limit holds to its end, and the next one starts anew", async () => {
+  test("is the hour in UTC: its limit lasts to the end, then a new one begins", async () => {
     const { id: org } = await createOrganization();
     const at = async (time: string) =>
       (await countOrganization(org, "scans", new Date(`2100-01-01T${time}Z`))).refusedSeconds;
@@ -300,7 +300,7 @@ describe("a window", () => {
     }
   });
 
-  test("counts all addresses of an IPv6 network as one, in both parts of the API", async () => {
+  test("counts an IPv6 network as one address, in both parts of the API", async () => {
     const { id } = await createOrganization();
     const network = `2001:db8:${(id % 65_536).toString(16)}:${Math.floor(Math.random() * 65_536).toString(16)}`;
     const now = new Date("2100-01-01T12:00:30Z");

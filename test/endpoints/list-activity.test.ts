@@ -121,7 +121,7 @@ describe("200: the actor", () => {
     expect(entries.find(({ action }) => action === "email.added")?.actor).toEqual(byKey);
   });
 
-  test("of a scan that could not be queued: who asked for it, then the service", async () => {
+  test("of a scan that failed to start: who asked, then the service", async () => {
     const { id: org, domainId, api } = await createOrganization();
     await api.post("/emails", { email: "ada@demo.example", domainId });
     vi.stubEnv("SCAN_PLANS_QUEUE_URL", `${process.env.DELIVERIES_QUEUE_URL}-that-is-not-there`);
@@ -145,7 +145,7 @@ describe("200: the actor", () => {
 });
 
 describe("200: nothing is logged", () => {
-  test("of what changes nothing: PATCHes to what already is, a key revoked again", async () => {
+  test("for PATCHes without a change, or for a key revoked again", async () => {
     const { id: org, api, domainId } = await createOrganization();
     const other = await admin("key create", { org, label: "Other" });
     await admin("key revoke", { org, key: other.id });

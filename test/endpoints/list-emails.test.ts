@@ -21,7 +21,7 @@ describe("200 with pages", () => {
 
   const list = async (query: string) => (await organization.api.get(`/emails${query}`)).body as Listed;
 
-  test("newest first: highest id first, 50 unless limit says otherwise, up to 100", async () => {
+  test("newest first, 50 unless limit says otherwise, up to 100", async () => {
     const [byDefault, hundred] = await Promise.all([list(""), list("?limit=100")]);
     expect([byDefault.emails.length, byDefault.total]).toEqual([50, count]);
     expect([hundred.emails.length, hundred.total]).toEqual([count, count]);

@@ -140,7 +140,7 @@ describe("200", () => {
 });
 
 describe("400", () => {
-  test("a file that is empty, no text file, or has a team with a long name, and no form", async () => {
+  test("a file that is empty, no text, or with a team's name too long, and no form", async () => {
     const { api } = await createOrganization();
     expectRefusal(await preview(api, ""), 400, /^file: is empty$/);
     expectRefusal(await preview(api, "ada@demo.example", "a.xlsx"), 400, unsupported);

@@ -45,7 +45,7 @@ describe("200", () => {
     expect(Math.min(...after.map(({ id }) => id))).toBeGreaterThan(Math.max(...before.map(({ id }) => id)));
   });
 
-  test("removing frees the seat of an active e-mail, once, and none of a disabled one", async () => {
+  test("frees the seat of an active e-mail, once, and none of a disabled one", async () => {
     const { api, domainId } = await createOrganization({ "seat-allowance": "2" });
     const [one, other] = [await addEmail(api, domainId), await addEmail(api, domainId, "b@demo.example")];
     await api.patch(`/emails/${other}`, { isActive: false });

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 describe("202", () => {
-  test("by a filter: findings are as before they were acknowledged, with one log entry", async () => {
+  test("by filter: findings are as before being acknowledged, with one log entry", async () => {
     const { api, domainId } = organization;
     const filter = { domainId, severity: ["critical", "high", "medium", "low"] };
     expect((await reopen(api, { filter, dryRun: true })).body).toEqual({ matching: findingCount });

@@ -19,7 +19,7 @@ describe("a session cookie", () => {
     }
   });
 
-  test("does not count beside a valid key of another organization, which answers", async () => {
+  test("is ignored beside a valid key, even of another organization", async () => {
     const [one, other] = await Promise.all([createOrganization(), createOrganization()]);
     const { cookie } = await signedIn(one.id);
     await other.api.post("/emails", { email: "ada@demo.example", domainId: other.domainId });
@@ -35,7 +35,7 @@ describe("a session cookie", () => {
     expectUnauthenticated(await getWith({ cookie: [cookie, cookie] }));
   });
 
-  test("that is revoked, or whose user was removed, fails the very next request", async () => {
+  test("is refused at once when revoked, or when its user is removed", async () => {
     const organization = await createOrganization();
     const org = organization.id;
     const [one, other] = [await signedIn(organization.id), await signedIn(organization.id)];
@@ -68,12 +68,12 @@ describe("a request's headers", () => {
   };
   const replaced = (at: number) => key.slice(0, at) + (key[at] === "x" ? "y" : "x") + key.slice(at + 1);
 
-  test("a Bearer key is the credential, its scheme in any case, whatever the cookie", () => {
+  test("a Bearer key in any letter case counts before any cookie", () => {
     for (const header of [bearer, `bearer ${key}`, `BEARER ${key}`, `bEaReR    ${key}`, `${bearer}  `])
       expect([header, credentialIn([header])]).toEqual([header, "key"]);
   });
 
-  test("a malformed or repeated Bearer header is none, not even with a cookie beside it", () => {
+  test("a wrong or repeated Bearer header is 401, even with a cookie", () => {
     const wrong = [
       ...["Bearer", "Bearer ", "bearer  ", "Bearer x", "Bearer\tx", `${bearer}x`, bearer.slice(0, -1)],
       ...[`Bearer ${key.toLowerCase()}`, `Bearer ${key.slice(4)}`, `Bearer "${key}"`, `Bearer ${session}`],
@@ -93,7 +93,7 @@ describe("a request's headers", () => {
       expect([headers, credentialIn(headers)]).toEqual([headers, "none"]);
   });
 
-  test("the cookie is the credential beside nothing, and beside other schemes", () => {
+  test("the cookie counts when alone and beside other schemes", () => {
     const others = [
       ...["", "Basic dXNlcjpwYXNz", "basic   dXNlcjpwYXNz", 'Digest username="ada", uri="/"', "Negotiate"],
       ...["AWS4-HMAC-SHA256 Credential=x", "Token x", 'Digest username="bms_admin"', "Basic ", "x"],
@@ -105,7 +105,7 @@ describe("a request's headers", () => {
     expect(credentialIn([`Token ${key}`], [])).toBe("none");
   });
 
-  test("the cookie may be quoted and have spaces around it, but none of either within", () => {
+  test("the cookie may be in quotes and between spaces, none within", () => {
     const named = (value: string) => credentialIn([], [`\ttheme=dark; __Host-session = ${value} `]);
     for (const value of [session, `"${session}"`, `"${session}`, `${session}"`, `${session}; a=b;`])
       expect([value, named(value)]).toEqual([value, "session"]);
@@ -134,7 +134,7 @@ describe("a request's headers", () => {
 describe("a session's origin", () => {
   const startScanWith = (headers: Record<string, string>) =>
     anonymous().request("POST", "/scans", { headers });
-  test("must be the service's own for methods other than GET, else 403 without effect", async () => {
+  test("must be the service's own except for GET, else 403", async () => {
     const { id, api, domainId } = await createOrganization();
     const { cookie } = await signedIn(id);
     await api.post("/emails", { email: "ada@demo.example", domainId });
@@ -160,7 +160,7 @@ describe("a session's origin", () => {
     expect((await api.get("/scans")).body.total).toBe(0);
   });
 
-  test("may be the service's own, and does not matter for GET, nor with a key", async () => {
+  test("may be any for GET or with a key, and else the service's own", async () => {
     const { id, key } = await createOrganization();
     const { cookie } = await signedIn(id);
     // 400 means that the request was accepted, but there is nothing to scan.

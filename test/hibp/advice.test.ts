@@ -39,11 +39,11 @@ describe("advice", () => {
     expect(titles(["Passwords"], { isFabricated: true })).toEqual(["The data may be invented"]);
   });
 
-  test("of an unknown data class is that of what helps to deceive", () => {
+  test("on an unknown data class is to expect deception", () => {
     expect(titles(["Dreams of last night"])).toEqual(["Expect phishing that knows details"]);
   });
 
-  test("has steps everywhere", () => {
+  test("has steps for every data class", () => {
     for (const dataClass of Object.values(classesByTopic).flat()) {
       const [first] = adviceOf(breachOf({ name: "A", dataClasses: [dataClass] }));
       expect(first?.steps.length, dataClass).toBeGreaterThan(0);

@@ -90,7 +90,7 @@ const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
 };
 
 describe("a sync", () => {
-  test("keeps what HIBP says, names data classes of unknown severity, and tells it once", async () => {
+  test("keeps what HIBP says, and announces data classes of unknown severity once", async () => {
     list = [
       breach("A", {
         DataClasses: ["Passwords", "Dreams"],
@@ -204,7 +204,7 @@ describe("a sync", () => {
     expect(await catalog.sync()).toEqual(nothing);
   });
 
-  test("announces the same news again until an announcement succeeds, a baseline too", async () => {
+  test("announces news and baselines again until an announcement succeeds", async () => {
     const heard: catalog.News[] = [];
     const syncTwice = async () => {
       const crash = catalog.sync(async (news) => {
@@ -224,7 +224,7 @@ describe("a sync", () => {
     expect(heard.slice(2)).toEqual([second, second]);
   });
 
-  test("repairs what a broken-off sync wrote, even when HIBP goes back to its old list", async () => {
+  test("repairs what an interrupted sync wrote, even if HIBP reverts its list", async () => {
     const many = Array.from({ length: 60 }, (_, n) => breach(`H${n}`));
     list = many;
     await catalog.sync();
@@ -247,7 +247,7 @@ describe("a sync", () => {
     expect(await catalog.sync()).toEqual(nothing);
   });
 
-  test("takes an empty list as a baseline, and a breach that comes back as no news", async () => {
+  test("takes an empty list as a baseline, and a returning breach as no news", async () => {
     list = [];
     expect(await catalog.sync()).toEqual({ ...nothing, isBaseline: true });
     list = [breach("A")];
@@ -283,7 +283,7 @@ describe("a turn to sync", () => {
     await table.update(stateKey(), { set: { asked: { ...asked, at } } });
   };
 
-  test("comes at its interval, whether or not HIBP says which breach is the latest", async () => {
+  test("comes at its interval, whether HIBP says the latest breach or not", async () => {
     list = [breach("A")];
     expect(await ask()).toBe(true);
     await catalog.sync();
@@ -296,7 +296,7 @@ describe("a turn to sync", () => {
     }
   });
 
-  test("comes at once for an unknown breach, and for one that a scan has met first", async () => {
+  test("comes at once for a breach that is unknown or was met by a scan", async () => {
     list = [breach("A")];
     expect(await ask("A")).toBe(true);
     await catalog.sync();
@@ -319,14 +319,14 @@ describe("a turn to sync", () => {
     expect(await ask("C")).toBe(true);
   });
 
-  test("without news reads two rows, eventually consistent, and writes none", async () => {
+  test("without news reads two rows, eventually consistent, and no more", async () => {
     list = [breach("A")];
     expect(await ask("A")).toBe(true);
     await catalog.sync();
     expect(await commandsOf(() => ask("A"))).toEqual(["BatchGetItemCommand 2"]);
   });
 
-  test("adds the latest breach even where the list that HIBP sends is still without it", async () => {
+  test("adds the latest breach even if HIBP's list is still without it", async () => {
     list = [breach("A")];
     await catalog.sync();
     const { added } = await catalog.sync(undefined, { latest: latest("B") });
@@ -348,8 +348,8 @@ describe("a turn to sync", () => {
   });
 });
 
-describe("a sync of a hostile list", () => {
-  test("takes odd names, huge descriptions, missing fields and repeated entries", async () => {
+describe("a hostile list", () => {
+  test("may have odd names, huge descriptions, missing fields and repeats", async () => {
     const odd = [
       "a.b[0]#x:y",
       "__proto__",
@@ -407,7 +407,7 @@ describe("idsFor", () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test("gives a new name an id and HIBP's details, and leaves it news for the next sync", async () => {
+  test("gives a new name an id and details, and leaves it as news for a sync", async () => {
     list = [breach("A")];
     await catalog.sync();
     list = [breach("A"), breach("B")];
@@ -431,7 +431,7 @@ describe("idsFor", () => {
     expect((await details([first])).get(first)?.title).toBe("Title of B");
   });
 
-  test("refuses an answer that names more than a hundred breaches HIBP does not list", async () => {
+  test("refuses an answer with over a hundred breaches that HIBP does not list", async () => {
     list = [breach("A")];
     await catalog.sync();
     const before = (await idsByName()).size;

@@ -95,7 +95,7 @@ describe("requests", () => {
 });
 
 describe("a rotated key", () => {
-  test("works at once: after a 401 the parameter is read again and the request repeated", async () => {
+  test("is read after a 401, and the request is repeated with it", async () => {
     await storeKey("key-2");
     upstream.answer = (_path, request, response) =>
       request.headers["hibp-api-key"] === "key-2"
@@ -120,7 +120,7 @@ describe("a rotated key", () => {
     expect(await hibp.breachedAccount(address)).toEqual(["A"]);
   });
 
-  test("that is unusable or unreadable is a failure whose message does not show it", async () => {
+  test("that is unusable or unreadable fails, and the message hides it", async () => {
     upstream.answerAll(401);
     for (const key of ["key-3\nx: y", "  ", undefined]) {
       await storeKey(key);
@@ -181,7 +181,7 @@ describe("a failed look-up", () => {
     },
   );
 
-  test("a reset, an answer that breaks off, an address that no url can hold", async () => {
+  test("by a reset, a cut-off answer, or an address that fits no url", async () => {
     upstream.answer = (_path, request) => request.socket.destroy();
     expect((await failure(hibp.breachedAccount(address))).kind).toBe("unavailable");
     upstream.answer = (_path, request, response) => {
@@ -230,7 +230,7 @@ describe("a failed look-up", () => {
     expect((await failure(hibp.subscriptionStatus())).kind).toBe("no_subscription");
   });
 
-  test("a page is HIBP's edge speaking: neither a plan's refusal nor clean", async () => {
+  test("is a web page: neither a plan's refusal nor a clean answer", async () => {
     for (const [status, kind] of [
       [403, "blocked"],
       [404, "unavailable"],
@@ -272,7 +272,7 @@ describe("Retry-After", () => {
 });
 
 describe("answers", () => {
-  test("of a domain are aliases in lower case, even odd ones, with their breaches", async () => {
+  test("for a domain have aliases in lower case, even odd ones, and breaches", async () => {
     upstream.answerAll(200, '{"Bob":["A"],"bob":["B","A"],"__proto__":["A"],"constructor":["C"]}');
     const aliases = await hibp.breachedDomain("a.example");
     expect([...aliases]).toEqual([

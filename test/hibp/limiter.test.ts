@@ -108,7 +108,7 @@ const worlds = fc
   .map((world) => ({ ...world, minutes: world.rpm <= 10 ? 60 : 3 }));
 
 describe("the decision", () => {
-  test("lets at most rpm requests arrive in any 60 seconds, with any clocks and networks", () => {
+  test("lets at most rpm requests through in any 60 seconds, on any clocks", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         expect(busiestMinute(simulate(world))).toBeLessThanOrEqual(world.rpm);
@@ -117,16 +117,13 @@ describe("the decision", () => {
     );
   });
 
-  test.each([10, 50, 1_000])(
-    "grants at least three quarters of %i requests a minute to high demand",
-    (rpm) => {
-      for (const seed of [1, 2, 3]) {
-        const minutes = 30;
-        const arrivals = simulate({ seed, rpm, workers: 6, wanted: 25, slowness: 0.2, minutes });
-        expect(arrivals.length).toBeGreaterThanOrEqual(rpm * minutes * 0.75);
-      }
-    },
-  );
+  test.each([10, 50, 1_000])("grants at least three quarters of %i requests a minute on demand", (rpm) => {
+    for (const seed of [1, 2, 3]) {
+      const minutes = 30;
+      const arrivals = simulate({ seed, rpm, workers: 6, wanted: 25, slowness: 0.2, minutes });
+      expect(arrivals.length).toBeGreaterThanOrEqual(rpm * minutes * 0.75);
+    }
+  });
 
   test("makes nobody wait longer than needed", () => {
     const now = 1_800_000_000_500;
@@ -178,7 +175,7 @@ describe("the row", () => {
     expect(JSON.stringify(row).length).toBeLessThan(1_300);
   });
 
-  test("keeps a pause that stops everyone, which later grants and pauses do not shorten", async () => {
+  test("keeps a pause of everyone, which later grants do not shorten", async () => {
     const before = Date.now();
     const reserveAfter = (seconds: number) =>
       limiter.reserve(1, 1_000, { now: () => before + 1_000 * seconds });

@@ -51,7 +51,7 @@ describe("rules", () => {
     expect(severityWith(["Email addresses"], unverified)).toBe("low");
   });
 
-  test("data classes come worst first, then in HIBP's order, and e-mail addresses last", () => {
+  test("sort data classes worst first, then as HIBP does, e-mail addresses last", () => {
     expect(worstFirst(["Email addresses", "Phone numbers", "Names", "Passwords", "Dreams", "PINs"])).toEqual([
       "Passwords",
       "PINs",

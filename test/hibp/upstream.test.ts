@@ -32,7 +32,7 @@ describe("withUpstream", () => {
   });
   afterEach(() => undo());
 
-  test("pauses the key after a 429 for its Retry-After, then makes the call again", async () => {
+  test("waits for a 429's Retry-After, then makes the call again", async () => {
     const startedAt = Date.now();
     let calls = 0;
     const answer = await withUpstream(
@@ -62,30 +62,27 @@ describe("withUpstream", () => {
     ["unavailable", 3],
     ["unauthorized", 1],
     ["bad_request", 1],
-  ] as const)(
-    "makes a call that fails as %s so many times, each with its own grant: %i",
-    async (kind, times) => {
-      let calls = 0;
-      const call = async (): Promise<never> => {
-        calls++;
-        throw new UpstreamFailure(kind, "down");
-      };
-      expect(await failure(withUpstream(10, call, { waitSeconds: 60 }))).toMatchObject({
-        kind,
-        message: "down",
-      });
-      expect(calls).toBe(times);
-      const row = await table.get<limiter.LimiterRow>(keys.limiter());
-      expect(Object.values(row?.grants ?? {}).reduce((sum, count) => sum + count, 0)).toBe(times);
-    },
-  );
+  ] as const)("retries a failure as %s, with a grant for each of its calls: %i", async (kind, times) => {
+    let calls = 0;
+    const call = async (): Promise<never> => {
+      calls++;
+      throw new UpstreamFailure(kind, "down");
+    };
+    expect(await failure(withUpstream(10, call, { waitSeconds: 60 }))).toMatchObject({
+      kind,
+      message: "down",
+    });
+    expect(calls).toBe(times);
+    const row = await table.get<limiter.LimiterRow>(keys.limiter());
+    expect(Object.values(row?.grants ?? {}).reduce((sum, count) => sum + count, 0)).toBe(times);
+  });
 });
 
 describe("lookUpAccounts", () => {
   const addresses = Array.from({ length: 25 }, (_, n) => `person${n}@a.example`);
   const numberOf = (path: string): number => Number(/person(\d+)/.exec(path)?.[1]);
 
-  test("answers in the order of the addresses; a 400 fails one address only", async () => {
+  test("answers in the order of addresses; a 400 fails just that one", async () => {
     upstream.answer = (path, _request, response) => {
       const number = numberOf(path);
       setTimeout(
@@ -210,7 +207,7 @@ describe("the subscription", () => {
     expect(upstream.requests).toHaveLength(4);
   });
 
-  test("may be old while HIBP does not answer, but not when it refuses the key", async () => {
+  test("may be old while HIBP is silent, not when it refuses the key", async () => {
     subscribe(500, ["a.example"]);
     await subscription.refresh();
     await age(7_200);
@@ -227,7 +224,7 @@ describe("the subscription", () => {
     }
   });
 
-  test("that has ended is asked about again before its answer is an hour old", async () => {
+  test("that has ended is asked about again within the hour", async () => {
     subscribe(500, ["a.example"]);
     await subscription.refresh();
     upstream.answerAll(404);
@@ -237,7 +234,7 @@ describe("the subscription", () => {
     expect(await listedOf(["a.example"])).toEqual(["a.example"]);
   });
 
-  test("keeps all fields of both answers, also of plans that leave some empty", async () => {
+  test("keeps all fields of both answers, even empty ones", async () => {
     const renewal = "2027-05-30T00:00:00Z";
     const status = {
       SubscriptionName: "Pro 2",
@@ -282,7 +279,7 @@ describe("the subscription", () => {
     expect(coverage.listed.get("b.example")).toMatchObject({ pwnCount: null, nextRenewal: null });
   });
 
-  test("is taken for the smallest when nothing is stored and HIBP does not tell it", async () => {
+  test("is taken for the smallest if HIBP does not tell it", async () => {
     upstream.answerAll(403);
     expect((await failure(subscription.refresh())).kind).toBe("forbidden");
     const { rpm, coverage } = await subscription.forDomains(["a.example"]);

@@ -129,7 +129,7 @@ describe("failed-runs", () => {
     expect(alarmNamed("failed-runs").Period).toBeGreaterThan(longest * 60);
   });
 
-  test("counts failed and slow runs, silent schedules, and channels that do not open", () => {
+  test("counts failed and slow runs, silent schedules, unreadable channels", () => {
     const log = openLog(directory, "worker");
     const report = { durationMilliseconds: 5, memoryMegabytes: 256, initMilliseconds: undefined };
     log.started("a");
@@ -169,7 +169,7 @@ describe("alarms of the API", () => {
     );
   };
 
-  test("count requests without a valid credential or beyond a limit, and no others", () => {
+  test("count requests without a valid credential or beyond a limit", () => {
     const [filter, ...others] = filtersOf(alarmNamed("refused-requests"));
     expect(others).toEqual([]);
     expect(filter?.LogGroupName).toBe(`/aws/apigateway/${stackName}`);

@@ -98,7 +98,7 @@ describe("doors of rooms in biome.json", () => {
 /** The folders of alerting, the ground first. */
 const foldersOfAlerting = ["kinds", "channels", "deliveries", "owners", "messages", "attempts", "outbox"];
 
-describe("folders of alerting import one way", () => {
+describe("folders of alerting", () => {
   const levelOf = (file: string) =>
     foldersOfAlerting.indexOf(/^shared\/alerting\/([^/]+)\//.exec(file)?.[1] ?? "");
 
@@ -110,7 +110,7 @@ describe("folders of alerting import one way", () => {
     expect(arrows(wrong)).toEqual([]);
   });
 
-  test("none but kinds asks for a kind of channel by its name", () => {
+  test("none but kinds compares the name of a kind of channel", () => {
     const asking = files.filter(
       (file) =>
         /^(functions|shared\/(alerting|operations))\//.test(file) &&
@@ -158,7 +158,7 @@ const layers: { name: string; files: RegExp; may: RegExp[]; mayBeside?: true }[]
   { name: "benchmarks import no tests", files: /^bench\//, may: [/^(?!test\/)/] },
 ];
 
-describe("layers import one way", () => {
+describe("layers", () => {
   const layerOf = (file: string) => layers.find((layer) => layer.files.test(file));
 
   test("every source file belongs to a layer", () => {
@@ -188,7 +188,7 @@ describe("layers import one way", () => {
     expect(arrows(wrong)).toEqual([]);
   });
 
-  test("the page imports types of contracts only, and no package but Preact", () => {
+  test("the page imports Preact, and of contracts only types", () => {
     const wrong = imports.filter(
       ({ from, to, isPackage, typeOnly }) =>
         from.startsWith("dashboard/") &&

@@ -52,7 +52,7 @@ test("the stack has at most 250 resources, with every option", () => {
 });
 
 describe("with 60 more endpoints", () => {
-  test("each has its function, and the stack at most 350 of 500 resources", () => {
+  test("each has its function; there are at most 350 resources", () => {
     const functions = propertiesOf<{ FunctionName: string }>("AWS::Lambda::Function");
     expect(functions.filter(({ FunctionName }) => FunctionName.includes("invented-endpoint-"))).toHaveLength(
       60,
@@ -65,7 +65,7 @@ describe("with 60 more endpoints", () => {
     expect(JSON.stringify(larger.template, undefined, 1).length).toBeLessThan(1_000_000);
   });
 
-  test("the policies of each role and the environment of each function fit", () => {
+  test("policies of roles and environments of functions fit", () => {
     for (const { Policies = [] } of propertiesOf<{ Policies?: { PolicyDocument: object }[] }>(
       "AWS::IAM::Role",
     )) {

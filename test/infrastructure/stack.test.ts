@@ -102,7 +102,7 @@ describe("permissions", () => {
     }
   });
 
-  test("four functions have the key of alert channels, and none can replace it", () => {
+  test("four functions have the key of alert channels, none can replace it", () => {
     const names = ["change-alert-config", "create-alert-config", "deliver-alert", "retry-alert"];
     expect(functionsWith(/^ssm:.*\/channel-key$/)).toEqual(names);
     for (const name of names) {
@@ -115,7 +115,7 @@ describe("permissions", () => {
     }
   });
 
-  test("a role is handed on by one function, and to EventBridge Scheduler only", () => {
+  test("one function passes on a role, to EventBridge Scheduler only", () => {
     expect(functionsWith(/^iam:/)).toEqual(["change-organization"]);
     const statements = statementsOf(production, roleOf("change-organization"));
     expect(statements.filter(({ Action }) => String(Action).startsWith("iam:"))).toMatchObject([
@@ -127,7 +127,7 @@ describe("permissions", () => {
     ]);
   });
 
-  test("with a sender the functions that use e-mail may send from that address only", () => {
+  test("functions that use e-mail may send from the sender's address only", () => {
     const names = using("email");
     expect(functionsWith(/^ses:/)).toEqual([]);
     expect(functionsWith(/^ses:/, staging)).toEqual(names);
@@ -169,7 +169,7 @@ describe("permissions", () => {
     expect(JSON.stringify([...functionsOf(production)])).not.toContain("OIDC");
   });
 
-  test("API Gateway may invoke the functions of its methods, and no others, in one role", () => {
+  test("API Gateway may invoke functions of its methods only, by one role", () => {
     const methods = methodsOf(production);
     const [role = "", ...others] = new Set(methods.map(({ integration }) => integration.credentials));
     expect(others).toEqual([]);
@@ -192,7 +192,7 @@ describe("permissions", () => {
     expect(propertiesOf(production, "AWS::Lambda::Permission")).toEqual([]);
   });
 
-  test("functions have one role if they may do the same, and it tells what that is", () => {
+  test("functions that may do the same share one role, which describes that", () => {
     const isOfLogs = ({ Action = [] }: Statement) => [Action].flat().includes("logs:PutLogEvents");
     const sets = Map.groupBy(functionsOf(production).values(), ({ Role }) =>
       JSON.stringify(statementsOf(production, Role).filter((statement) => !isOfLogs(statement))),
@@ -207,7 +207,7 @@ describe("permissions", () => {
     expect(new Set(descriptions).size).toBe(descriptions.length);
   });
 
-  test("schedules made at run time may invoke one function, from the stack's group only", () => {
+  test("run-time schedules may invoke one function, from the stack's group", () => {
     const roleArn = outputs.ScheduledScanRoleArn ?? "";
     expect(permissionsOf(production, roleArn)).toEqual([
       `lambda:InvokeFunction ${outputs.ScheduledScanFunctionArn}`,
@@ -244,7 +244,7 @@ describe("functions", () => {
     }
   });
 
-  test("keep their logs for 90 days, and no client can have its requests traced", () => {
+  test("keep logs for 90 days, and let no client have its requests traced", () => {
     const groups = propertiesOf<{ LogGroupName: string; RetentionInDays: number }>(
       production,
       "AWS::Logs::LogGroup",
@@ -350,7 +350,7 @@ describe("schedules", () => {
     ]);
   });
 
-  test("a scheduled scan that cannot be started within an hour becomes a dead letter", () => {
+  test("a scheduled scan that cannot start in an hour becomes a dead letter", () => {
     const settings = propertiesOf<{ FunctionName: string }>(production, "AWS::Lambda::EventInvokeConfig");
     expect(settings.find(({ FunctionName }) => FunctionName.endsWith("-start-scheduled-scan"))).toMatchObject(
       {
@@ -418,7 +418,7 @@ describe("REST API", () => {
     }
   });
 
-  test("a route leads to its function, all other methods to the one that refuses", () => {
+  test("a route invokes its function, every other method the refusing one", () => {
     const methods = methodsOf(production);
     const functionOf = (path: string, method: string) =>
       functionIn(
@@ -449,7 +449,7 @@ describe("REST API", () => {
     for (const name of [...named, "authorize"]) expect(waitedFor).toContain(`${stackName}-${name}`);
   });
 
-  test("asks the authorizer for every request, without cache or identity sources", () => {
+  test("asks the authorizer for each request, without cache or identity source", () => {
     const { securitySchemes } = documentOf(production).components;
     const [scheme, ...others] = Object.values(securitySchemes);
     expect(others).toEqual([]);
@@ -464,7 +464,7 @@ describe("REST API", () => {
     });
   });
 
-  test("the authorizer looks at no credential on paths of links and signing in only", () => {
+  test("the authorizer ignores credentials on sign-in and recipient paths only", () => {
     const { Variables } = functionNamed(production, "authorize").Environment;
     const paths: string[] = JSON.parse(Variables.PATHS_FOR_ANYONE ?? "");
     for (const path of paths) expect(path).toMatch(/^\/dashboard\/(sign-in|recipients\/\{token\})(\/|$)/);
@@ -474,7 +474,7 @@ describe("REST API", () => {
     expect(new Set(paths)).toEqual(new Set(open));
   });
 
-  test("every endpoint of the dashboard says who may call it, none of /api/v1 does", () => {
+  test("each dashboard endpoint says who may call it, and none of /api/v1 does", () => {
     for (const { name, endpoint, path } of everyRoute)
       expect([name, "access" in endpoint]).toEqual([name, path.startsWith("/dashboard/")]);
   });
@@ -546,7 +546,7 @@ describe("REST API", () => {
     ]);
   });
 
-  test("lets through few requests a second to each method, or as many as an option says", () => {
+  test("allows each method few requests a second, or as many as options say", () => {
     type Setting = { HttpMethod: string; ResourcePath: string } & Record<string, unknown>;
     const throttle = (stack: Assembly) =>
       propertiesOf<{ MethodSettings: Setting[] }>(stack, "AWS::ApiGateway::Stage")[0]?.MethodSettings ?? [];

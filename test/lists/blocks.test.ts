@@ -27,7 +27,7 @@ test("single ids start at 1 and are never given twice, even to simultaneous call
 });
 
 describe("reserve", () => {
-  test("gives consecutive ids to an organization over several calls, and no id to two", async () => {
+  test("gives an organization ids in sequence, and no id to two of them", async () => {
     const one = await reserve(1, "EMAIL", 2);
     const two = await reserve(2, "EMAIL", 2);
     const three = await reserve(1, "EMAIL", 1);
@@ -36,7 +36,7 @@ describe("reserve", () => {
     expect(one[0]?.block).not.toBe(two[0]?.block);
   });
 
-  test("continues beyond the end of a block, and takes thousands of ids in whole blocks", async () => {
+  test("continues past the end of a block, and gives thousands in whole blocks", async () => {
     const all = [
       ...(await reserve(3, "EMAIL", 500)),
       ...(await reserve(3, "EMAIL", 30)),
@@ -51,7 +51,7 @@ describe("reserve", () => {
     expect((all.at(-1)?.id ?? 0) - (all[0]?.id ?? 0)).toBe(all.length - 1);
   });
 
-  test("keeps times ascending with ids when clocks differ and callers are simultaneous", async () => {
+  test("keeps times in the order of ids across clocks and concurrent calls", async () => {
     const countOf = (index: number) => 1 + ((index * 53) % 90) + (index % 8 === 0 ? blockSize : 0);
     const clocks = Array.from({ length: 40 }, (_, index) => time((index * 37) % 30));
     const reserved = await Promise.all(

@@ -196,7 +196,7 @@ describe("repaired:", () => {
     );
   });
 
-  test("rows of an e-mail's address and its counts; afterwards it is unique again", async () => {
+  test("an e-mail's address row and counts; the address is unique again", async () => {
     const others = (await rowsOf(org, emails)).filter(({ id }) => id !== email.id);
     const [second, third] = others as [Email, Email];
     await damage(emails.key(org, email.id), { add: { open1: 1 } });
@@ -225,14 +225,14 @@ describe("repaired:", () => {
     expect((await emails.get(org, email.id))?.findings[finding.breachId]).toBe(finding.id);
   });
 
-  test("a finding that is lost although its e-mail holds it; the next scan finds it", async () => {
+  test("a lost finding that its e-mail holds; the next scan finds it", async () => {
     await table.transact(findings.writes(org, [findings.delete(org, finding.id, findings.groupOf(finding))]));
     // Those of all findings, and those of the news.
     await expectFoundAndRepaired(`counts ${org}`, `counts ${org}`, `e-mail ${email.id}`);
     expect(await readScan(org, await scanAndDeliver())).toMatchObject({ newBreachesFound: 1 });
   });
 
-  test("a second finding of one breach and e-mail, and findings of a removed e-mail", async () => {
+  test("a second finding of a breach, and findings of a removed e-mail", async () => {
     const { pk: _, sk: __, id, group: ___, createdAt, ...item } = finding;
     await damage(keys.listHead(org, "FINDING"), { add: { next: 401, left: -401 } });
     const orphan = { ...item, email: "gone@acme.example", emailId: 999_999 };
@@ -318,7 +318,7 @@ describe("repaired:", () => {
 });
 
 describe("reported:", () => {
-  test("an e-mail's row that is lost while its address row and findings are there", async () => {
+  test("a lost row of an e-mail whose address row and findings remain", async () => {
     const lost = (await rowsOf(org, emails)).find((row) => Object.keys(row.findings).length > 0) as Email;
     const { pk, sk } = lost;
     await table.remove({ pk, sk });

@@ -122,7 +122,7 @@ describe("scans of new breaches", () => {
     return all;
   };
 
-  test("come one after the other, at the rate of the subscription, by their domains", async () => {
+  test("start one by one, as far apart as domains and rate demand", async () => {
     const orgs = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
         createOrganization({ [`one${index}.example`]: 1, [`two${index}.example`]: 1 }),
@@ -181,7 +181,7 @@ describe("a requested scan", () => {
     expect(await requestRow()).toBeUndefined();
   });
 
-  test("that is slow to start does not delay those of other organizations", async () => {
+  test("that starts slowly does not delay other organizations", async () => {
     const all = await Promise.all(
       Array.from({ length: 8 }, (_, index) => createOrganization({ [`waiting${index}.example`]: 1 })),
     );
@@ -196,7 +196,7 @@ describe("a requested scan", () => {
     expect(await waiting()).toBe(0);
   });
 
-  test("does not start for an organization that is not served, by schedule or request", async () => {
+  test("does not start for an organization that is not served", async () => {
     await organizations.set(org, { billing: { ...activeBilling, status: "subscription_inactive" } });
     for (const request of [
       () => startScheduled({ organizationId: org }, context),

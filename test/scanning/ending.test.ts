@@ -50,7 +50,7 @@ const workers = useWorkers({
 });
 
 describe("an early end", () => {
-  test("counts exactly what its workers found, and late workers write nothing more", async () => {
+  test("counts what its workers found; late workers write nothing more", async () => {
     const count = 150;
     const breaches = Array.from({ length: 12 }, (_, index) => `Breach${index}`);
     workers.breached["large.example"] = Object.fromEntries(
@@ -87,7 +87,7 @@ describe("an early end", () => {
   });
 
   test.each(["plan-scan", "look-up-emails"])(
-    "of an organization that is not served from %s on makes no further look-ups",
+    "for an organization not served from %s on makes no look-ups",
     async (by) => {
       const org = await createOrganization({ [`${by}.example`]: 3 });
       const scanId = await start(org, "manual", administrator);

@@ -50,7 +50,7 @@ const findingOf = async (org: number, name: string) => {
 const checkedAt = async (org: number) => String((await emailsOf(org))[0]?.lastScannedAt);
 
 describe("an uncovered domain", () => {
-  test("is looked up address by address; the next scan finds nothing anew", async () => {
+  test("is looked up by address; the next scan finds nothing new", async () => {
     const org = await createOrganization({ [single]: 3 });
     workers.accounts = { [`user0@${single}`]: ["Alpha"], [`user1@${single}`]: ["Alpha", "Beta"] };
     const before = lookUpCount(workers);
@@ -62,7 +62,7 @@ describe("an uncovered domain", () => {
     expect(await findingsOf(org)).toHaveLength(3);
   });
 
-  test("fails only the address that the upstream refuses; the next scan tries it again", async () => {
+  test("fails a refused address only, which the next scan retries", async () => {
     const org = await createOrganization({ [single]: 2 });
     workers.failureOf = (path) => (path.includes("user0%40") ? 400 : undefined);
     const message = expect.stringMatching(/^1 of 2 monitored emails could not be scanned/);
@@ -73,7 +73,7 @@ describe("an uncovered domain", () => {
     expect(await scan(org)).toMatchObject({ scannedEmails: 2, errorMessage: null });
   });
 
-  test("keeps findings of sensitive breaches, which look-ups leave out, as last seen", async () => {
+  test("keeps findings of sensitive breaches, which look-ups lack", async () => {
     const org = await createOrganization({ [single]: 1 });
     workers.catalog = [{ ...inventedBreach("Sensitive"), IsSensitive: true }];
     const breached = { [`user0@${single}`]: ["Sensitive"] };
@@ -92,7 +92,7 @@ describe("an uncovered domain", () => {
 });
 
 describe("a covered domain", () => {
-  test("that does not answer fails the scan truthfully, and nothing reads as clean", async () => {
+  test("without an answer fails the scan; no address counts as clean", async () => {
     const org = await createOrganization({ [covered]: 1 });
     workers.failureOf = (path) => (path.startsWith("breacheddomain/") ? 503 : undefined);
     expect(await scan(org)).toMatchObject({
@@ -104,7 +104,7 @@ describe("a covered domain", () => {
     expect(await emailsOf(org)).toMatchObject([{ lastScannedAt: null }]);
   });
 
-  test("a breach that vanishes upstream and comes back is the same finding", async () => {
+  test("keeps the finding of a breach that goes and comes back", async () => {
     const org = await createOrganization({ [covered]: 1 });
     const asked = [domainSearchCount(workers), lookUpCount(workers)];
     const scanWith = (...names: string[]) => {
@@ -129,7 +129,7 @@ describe("a covered domain", () => {
     expect([domainSearchCount(workers), lookUpCount(workers)]).toEqual([(asked[0] ?? 0) + 4, asked[1]]);
   });
 
-  test("a breach that the catalog does not know yet is a finding at once", async () => {
+  test("gets a finding of a breach that the catalog does not have", async () => {
     const org = await createOrganization({ [covered]: 1 });
     workers.catalog = [inventedBreach("New")];
     workers.breached[covered] = { 0: ["New", "Unlisted"] };
@@ -174,7 +174,7 @@ describe("a shrunken answer", () => {
 
   const coverageOf = (org: number, scanId: number) => coverage.get(org, scanId, new Date());
 
-  test("is doubted by a scan that completes and changes no finding, believed by the next", async () => {
+  test("is doubted by one completed scan, and believed by the next", async () => {
     const org = await createKnown("twice.example", 20);
     setBreached("twice.example", 9);
     const doubting = await scanOnce(org);
@@ -253,7 +253,7 @@ describe("a shrunken answer", () => {
   });
 
   test.each(["before", "after"] as const)(
-    "is doubted once by a scan whose planner dies %s it saves the plan",
+    "is doubted once if the planner dies %s it saves the plan",
     async (when) => {
       const name = "killed.example";
       const org = await createKnown(name, 20);

@@ -102,7 +102,7 @@ describe("ids of another organization", () => {
   /** What a reply says, but for an id that it repeats from the request. */
   const withoutIds = ({ body }: Reply): string => JSON.stringify(body).replace(/the id \d+/, "the id");
 
-  test("are tried at every endpoint that takes one in its path", () => {
+  test("are tried at every endpoint with an id in its path", () => {
     const tried = attempts(victim.ids).map(
       ([part, method, path]) => `${part} ${method} ${path.replace(/\?.*/, "").replaceAll(/\d+/g, "{}")}`,
     );
@@ -124,7 +124,7 @@ describe("ids of another organization", () => {
     expect(all.filter((route) => !tried.includes(route))).toEqual([]);
   });
 
-  test("are answered like ids that were never given, wherever an id is taken", async () => {
+  test("get the same answer as ids that do not exist", async () => {
     const never = Object.fromEntries(
       Object.keys(victim.ids).map((name) => [name, unknownId]),
     ) as Tenant["ids"];
@@ -147,7 +147,7 @@ describe("ids of another organization", () => {
       await Promise.all(some.map(([index, attempt]) => expectAlike(attempt, index)));
   });
 
-  test("in the plan of an import, previewed by the other, import nothing", async () => {
+  test("in a plan that the other previewed import nothing", async () => {
     const { body: plan } = await preview(victim.api, "email\nnew@demo.example\n");
     expect(plan).toMatchObject({ emails: [{ domainId: victim.domainId, status: "will_import" }] });
     const { total } = (await attacker.api.get("/emails")).body;
@@ -177,7 +177,7 @@ test("fields that nobody may set, such as billing, leave an organization's as th
 });
 
 describe("credentials", () => {
-  test("of a session or key with the other's organization or user in front are of nobody", async () => {
+  test("with another organization's or user's beginning are nobody's", async () => {
     const [own, other] = [attacker, victim].map(({ user }) => user.cookie.replace("session=", "")) as [
       string,
       string,
@@ -215,7 +215,7 @@ describe("credentials", () => {
 describe("answers", () => {
   const emailsOf = ({ api }: { api: Client }) => api.get("/emails").then(({ body }) => JSON.stringify(body));
 
-  test("to many at the same time, with keys and cookies mixed, never change places", async () => {
+  test("to many at once, by key and by cookie, are not mixed up", async () => {
     const expected = { own: await emailsOf(attacker), other: await emailsOf(victim) };
     const replies = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {

@@ -44,7 +44,7 @@ const completed = async (api: Client, type: string): Promise<Row[]> =>
 
 // These wait for days, beside each other.
 describe.concurrent("by itself", () => {
-  test("scans a new organization daily, else as often as asked, and never after never", async () => {
+  test("scans an organization daily, or as often as asked, or never", async () => {
     const {
       id: org,
       api,
@@ -74,7 +74,7 @@ describe.concurrent("by itself", () => {
     expect((await dashboard.get("/organization")).body).toMatchObject({ nextScanAt: null });
   });
 
-  test("verifies by a record; three days after it has gone the domain is unverified", async () => {
+  test("verifies a domain by its record, and unverifies it three days later", async () => {
     const { id: org } = await createOrganization({}, { apiUrl: service.apiUrl });
     const { dashboard, v1 } = await signedIn(org, service);
     const { body: added } = await dashboard.post("/domains", { name: "daily.check.example" });

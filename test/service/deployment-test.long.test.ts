@@ -36,7 +36,7 @@ const organizations = async (): Promise<number[]> =>
 
 // Each makes an organization of its own, and mostly waits.
 describe.concurrent("the command", () => {
-  test("passes every check, prints one JSON object, and its organization goes", async () => {
+  test("passes every check, prints a JSON object, and removes its data", async () => {
     const { printed, ended } = start("--json", "--webhook", `${receiver.origin}/works`);
     const report = JSON.parse(await printed);
     const notOk = report.checks.filter(({ result }: { result: string }) => result !== "ok");
@@ -48,7 +48,7 @@ describe.concurrent("the command", () => {
     expect(await organizations()).not.toContain(report.organizationId);
   });
 
-  test("says what to do about a check that fails; status 1, its organization goes", async () => {
+  test("says what to do about a failed check, ends with 1, and cleans up", async () => {
     const { printed, ended } = start("--webhook", "http://10.0.0.1/refused");
     const text = await printed;
     const lines = text.split("\n");

@@ -6,7 +6,7 @@ import { admin } from "./admin.ts";
 import { createOrganization } from "./organization.ts";
 
 describe("admin email import", () => {
-  test("imports every address once, counts the rest, logs one entry, and can be repeated", async () => {
+  test("adds each address once, counts the rest, and logs one entry", async () => {
     const { id: org, domain, api } = await createOrganization();
     const addresses = Array.from({ length: 120 }, (_, index) => `person${index}@${domain}`);
     const file = await writeAddresses(
@@ -27,7 +27,7 @@ describe("admin email import", () => {
     expect(await admin("email import", { org, file })).toMatchObject({ added: 0, skipped: 120 });
   });
 
-  test("takes the page's files: columns, owners, teams, people who have left", async () => {
+  test("takes the page's files, with owners, teams and leavers", async () => {
     const { id: org, domain, api } = await createOrganization();
     const user = await signedIn(org);
     const rows = Array.from(
@@ -54,7 +54,7 @@ describe("admin email import", () => {
     expect(await admin("email import", { org, file })).toMatchObject({ added: 1, skipped: 600, departed: 1 });
   });
 
-  test("shows the first entries that are no address of the organization's domains", async () => {
+  test("shows the first entries that are on none of the domains", async () => {
     const { id: org, domain } = await createOrganization();
     const others = Array.from({ length: 20 }, (_, index) => `x${index}@elsewhere.example`);
     const file = await writeAddresses([`a@${domain}`, `email=b@${domain}`, ...others]);
@@ -77,7 +77,7 @@ describe("admin email import", () => {
     await expect(importing("PK\u0003\u0004")).rejects.toThrow("a workbook: save it as CSV UTF-8.");
   });
 
-  test("finds the file relative to the caller's directory, and says where it looked", async () => {
+  test("finds a file in the caller's directory, or says its path", async () => {
     const { id: org, domain } = await createOrganization();
     const file = await writeAddresses(`a@${domain}`);
     vi.stubEnv("INIT_CWD", dirname(file));
@@ -89,7 +89,7 @@ describe("admin email import", () => {
     vi.unstubAllEnvs();
   });
 
-  test("imports nothing when a domain is not verified, and says what to do", async () => {
+  test("imports nothing for an unverified domain, and says why", async () => {
     const { id: org, domain, domainId, api } = await createOrganization();
     await admin("domain unverify", { org, domain: domainId });
     const file = await writeAddresses(`a@${domain}`);

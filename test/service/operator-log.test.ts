@@ -18,7 +18,7 @@ const list = async (flags: Record<string, string | number> = {}): Promise<Entry[
   ((await admin("operator-log list", { org, ...flags })) as unknown as { entries: Entry[] }).entries;
 
 describe("the operators' log", () => {
-  test("says who did what and when on which organization, newest first", async () => {
+  test("says who did what, when, to which organization, newest first", async () => {
     const { id: user } = await admin("user create", { org, email: "ada@demo.example", role: "member" });
     await admin("session create", { org, user });
     await admin("org billing", { org, status: "trial_expired" });

@@ -77,7 +77,7 @@ describe("behind a trusted proxy", () => {
 
   const useUp = (subject: string) => presetCount(subject, perMinute.address, 60);
 
-  test("each viewer of a proxy that knows the secret has a limit of its own", async () => {
+  test("that knows the secret, each viewer has an own limit", async () => {
     const proxy = client();
     await useUp(subjects.address("203.0.113.1"));
     expect(await statusFor(proxy, "203.0.113.1")).toBe(429);
@@ -89,7 +89,7 @@ describe("behind a trusted proxy", () => {
     expect(await statusFor(proxy, "203.0.113.2")).toBe(200);
   });
 
-  test("what anyone may ask of the dashboard is limited by viewer too", async () => {
+  test("dashboard requests of anyone are limited by viewer", async () => {
     const proxy = client("/api/dashboard");
     await useUp("DASHBOARD#203.0.113.6");
     expect(await statusFor(proxy, "203.0.113.6", { path: "/sign-in" })).toBe(429);
@@ -108,7 +108,7 @@ describe("behind a trusted proxy", () => {
 describe("without a sender of e-mail", () => {
   useBrowser();
 
-  test("the sign-in page points at the operator, and asking for a link is accepted", async () => {
+  test("the sign-in page points to the operator instead", async () => {
     const visitor = createClient({}, new URL("/api/dashboard", service.apiUrl).href);
     expect(await visitor.get("/sign-in")).toMatchObject({ status: 200, body: { mail: false } });
     const asked = await visitor.post("/sign-in/links", { email: "somebody@demo.example" });
@@ -119,7 +119,7 @@ describe("without a sender of e-mail", () => {
     expect(await page.getByRole("button", { name: "Send sign-in link" }).count()).toBe(0);
   });
 
-  test("an invited member is there at once, and the page says that no e-mail was sent", async () => {
+  test("an invited member gets no mail, as the page says", async () => {
     const { apiUrl } = service;
     const { id: org } = await createOrganization({}, { apiUrl });
     const { page } = await signIn(await createUser(org, { apiUrl }));

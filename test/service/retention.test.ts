@@ -29,7 +29,7 @@ const writeEntry = async (org: number, age: number) => {
 
 describe("the last 365 days", () => {
   // counted-list.test.ts has the boundary in blocks of any age.
-  test("of the activity log are returned with exact totals; older entries are kept", async () => {
+  test("of activity are returned with totals; older entries are kept", async () => {
     const { id: org } = await admin("org create", { name: "Old", "scan-every": "never" });
     const old = await writeEntry(org, visibleMilliseconds + margin);
     const young = await writeEntry(org, visibleMilliseconds - margin);
@@ -43,7 +43,7 @@ describe("the last 365 days", () => {
     expect(await activity.entries.get(org, old)).toBeDefined();
   });
 
-  test("do not hide findings: the id of an older scan stays on them and filters them", async () => {
+  test("hide an older scan but not its findings, which keep its id", async () => {
     const { id: org, api, scanId: id } = await createScanned();
     // Moves the scan a year into the past.
     const createdAt = ago(visibleMilliseconds + margin);

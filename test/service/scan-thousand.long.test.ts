@@ -74,7 +74,7 @@ describe("a scan of 1,000 addresses", () => {
   const latestScan = async (): Promise<Row> => (await organization.api.list("/scans?limit=1"))[0];
 
   // Measured: 306 read and 1,454 write units, with the outbox; the pace of the workers changes them a little.
-  test("it finds everything within its budget of read and write units", () => {
+  test("finds everything within its read and write units", () => {
     expect(first).toMatchObject({
       status: "completed",
       totalEmails: addressCount,
@@ -87,7 +87,7 @@ describe("a scan of 1,000 addresses", () => {
     expect(firstUnits.writeUnits).toBeLessThanOrEqual(1_480);
   });
 
-  test("a second scan writes no finding, and takes at most 56 write and 90 read units", async () => {
+  test("again writes no finding: 56 write and 90 read units", async () => {
     const units = await unitsOfScan();
     expect(await latestScan()).toMatchObject({
       status: "completed",

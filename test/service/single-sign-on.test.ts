@@ -123,7 +123,7 @@ describe("signing in", () => {
     expect(after.status).toBe(401);
   });
 
-  test("an answer is good once, and in the browser that began the attempt alone", async () => {
+  test("an answer is good once, only in the browser that began the attempt", async () => {
     await createUser(await createOrg(), "once@users.example");
     const browser = openBrowser();
     provider.person = { email: "once@users.example", email_verified: true };
@@ -144,7 +144,7 @@ describe("signing in", () => {
     }
   });
 
-  test("a made-up cookie makes no request to the provider, and a real one makes one", async () => {
+  test("a made-up cookie makes no request to the provider, a real one one", async () => {
     const secret = "A".repeat(43);
     const state = createHash("sha256").update(`state ${secret}`).digest("base64url");
     const browser = openBrowser();
@@ -167,7 +167,7 @@ describe("signing in", () => {
     expect(provider.asked.filter((path) => path === "/token")).toHaveLength(1);
   });
 
-  test("a user of several organizations chooses one with the link of the refusal", async () => {
+  test("a user of several organizations chooses by the refusal's link", async () => {
     const [first, second] = [await createOrg("First"), await createOrg("Second")];
     for (const org of [first, second]) await createUser(org, "several@users.example");
     const { browser, reply } = await signIn("several@users.example");
@@ -187,7 +187,7 @@ describe("signing in", () => {
     expect((await browser.ask("POST", "/sign-in/sessions", chosen)).status).toBe(401);
   });
 
-  test("whoever refuses, or has no verified address, or is nobody's user is told so", async () => {
+  test("whoever refuses, is not verified, or is no user is told so", async () => {
     const browser = openBrowser();
     provider.person = undefined;
     const refused = await browser.comeBack(await browser.goThere());
@@ -197,7 +197,7 @@ describe("signing in", () => {
     expectUnknown(await signIn("stranger@users.example"));
   });
 
-  test("whoever lacks the claim that is required, or has a denied address, stays out", async () => {
+  test("whoever lacks a required claim, or has a denied address, stays out", async () => {
     const [org, domain] = [await createOrg(), newDomain()];
     await verify(org, domain);
     const { alter } = provider;
@@ -247,7 +247,7 @@ describe("another account", () => {
     ]);
   });
 
-  test("is refused until the operator forgets all accounts, as for another provider", async () => {
+  test("is refused until the operator forgets the known ones", async () => {
     const org = await createOrg();
     const emails = ["one@moved.example", "two@moved.example", "never@moved.example"];
     const ids: number[] = [];
@@ -264,7 +264,7 @@ describe("another account", () => {
     expect((await signIn(two, { sub: `new ${two}` })).reply.status).toBe(201);
   });
 
-  test("does not concern links, and an account whose address changes is the same user", async () => {
+  test("does not concern links; with a new address one is the same user", async () => {
     const org = await createOrg();
     const { id: user } = await createUser(org, "maiden@users.example");
     expect((await signIn("maiden@users.example", { sub: "married" })).reply.status).toBe(201);
@@ -279,7 +279,7 @@ describe("another account", () => {
 });
 
 describe("joining", () => {
-  test("whoever has an address of a verified domain becomes a member of its organization", async () => {
+  test("a person with an address of a verified domain becomes a member", async () => {
     const [org, domain] = [await createOrg("Joined"), newDomain()];
     await createUser(org, `admin@${domain}`);
     await verify(org, domain);
@@ -309,7 +309,7 @@ describe("joining", () => {
     ]);
   });
 
-  test("in several tabs of a browser at the same time a person becomes one member", async () => {
+  test("a person in several tabs at once becomes one member", async () => {
     const [org, domain] = [await createOrg(), newDomain()];
     await verify(org, domain);
     const browser = openBrowser();
@@ -339,7 +339,7 @@ describe("joining", () => {
     expect((await signIn(`ada@${domain.toUpperCase()}`)).reply.status).toBe(201);
   });
 
-  test("nobody joins by a domain that is not verified, or verified by two organizations", async () => {
+  test("nobody joins by a domain that none or two organizations verified", async () => {
     const [org, other, domain] = [await createOrg(), await createOrg(), newDomain()];
     const { id } = await admin("domain add", { org, name: domain }, service.apiUrl);
     expectUnknown(await signIn(`ada@${domain}`));
@@ -358,7 +358,7 @@ describe("joining", () => {
     expect(await users.list(org)).toEqual([]);
   });
 
-  test("whoever was removed comes back by an invitation alone, also after erasure", async () => {
+  test("a removed person returns by invitation only, also after erasure", async () => {
     const org = await createOrg();
     const [domain, email] = ["münchen.example", "back@xn--mnchen-3ya.example"];
     await verify(org, domain);
@@ -384,7 +384,7 @@ describe("joining", () => {
     expect((await signIn(email, { sub: "made anew" })).reply.status).toBe(201);
   });
 
-  test("whoever was removed in one organization may join another, which has the domain", async () => {
+  test("a person removed in one organization may join the domain's next one", async () => {
     const [org, other, domain] = [await createOrg(), await createOrg(), newDomain()];
     const added = await verify(org, domain);
     const { id } = (await signIn(`moved@${domain}`)).reply.body.user as { id: number };
@@ -451,7 +451,7 @@ describe("provider alone", () => {
     expect(await admin("org show", { org }, service.apiUrl)).toMatchObject({ sessionHours: 720 });
   });
 
-  test("can be chosen with the link of the refusal, and not with a mailed link", async () => {
+  test("can be chosen by the refusal's link, and not by a mailed one", async () => {
     const [strict, lax] = [await createOrg("Strict"), await createOrg("Lax")];
     for (const org of [strict, lax]) await createUser(org, "both@users.example");
     await require(strict);
@@ -526,7 +526,7 @@ describe("the provider's button", () => {
   };
   const refusedBy = (sessions: number) => `${sessions} /api/dashboard/sign-in/provider/sessions`;
 
-  test("asks for another account after a refusal, and after a sign-out", async () => {
+  test("asks for another account after a refusal or a sign-out", async () => {
     const user = await newUser();
     const { page, watch } = await visit([], service.apiUrl);
     watch.expect(refusedBy(403), `request to ${provider.issuer}`);
@@ -544,7 +544,7 @@ describe("the provider's button", () => {
     expect(prompts()).toEqual([null, "login", "login"]);
   });
 
-  test("asks for another account only now and then if the provider itself refuses", async () => {
+  test("asks for another account on some retries after refusals", async () => {
     provider.person = undefined;
     const { page, watch } = await visit([], service.apiUrl);
     watch.expect(refusedBy(401), `request to ${provider.issuer}`);
@@ -558,7 +558,7 @@ describe("the provider's button", () => {
     expect(prompts()).toEqual([null, null, "login", null]);
   });
 
-  test("is pressed by the portal's tile, for whoever is not inside, and once", async () => {
+  test("is clicked once by a portal's tile if nobody is signed in", async () => {
     const user = await newUser();
     const tile = urlOf(`/sign-in?iss=${encodeURIComponent(provider.issuer)}`, service.apiUrl);
     const { page, watch } = await visit([], service.apiUrl);
@@ -581,7 +581,7 @@ describe("the provider's button", () => {
     expect(urls).toHaveLength(2);
   });
 
-  test("waits for a press after another provider's name, or an error without an attempt", async () => {
+  test("needs a click for a foreign issuer or a foreign error", async () => {
     const { page } = await visit([], service.apiUrl);
     const { urls } = goingTo(page);
     const own = encodeURIComponent(provider.issuer);
@@ -624,7 +624,7 @@ describe("the provider's button", () => {
     await page.getByRole("banner").getByText("Second").waitFor();
   });
 
-  test("refuses another account, which an admin lets in under Members", async () => {
+  test("refuses another account until an admin allows it", async () => {
     const org = await createOrg();
     const user = await createVisitor(org, { apiUrl: service.apiUrl });
     expect((await signIn(user.email, { sub: "first" })).reply.status).toBe(201);
@@ -649,7 +649,7 @@ describe("the provider's button", () => {
     await go(page, "E-mails");
   });
 
-  test("opens another tab where a session has ended, so that nothing typed is lost", async () => {
+  test("opens another tab if the session ended; typed text stays", async () => {
     const user = await newUser();
     person(user.email);
     const { page, watch } = await signInAs(user);

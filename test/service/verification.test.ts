@@ -189,7 +189,7 @@ test("the library standardwebhooks takes raw and whsec_ secrets, and refuses cha
 
 describe("the code for receivers", () => {
   for (const [name, { fence, tool, files, build, run }] of Object.entries(languages)) {
-    test.skipIf(!isInstalled(tool))(`in ${name} accepts a delivery, and nothing that was changed`, () => {
+    test.skipIf(!isInstalled(tool))(`in ${name} accepts a delivery, and no changed one`, () => {
       const folder = mkdtempSync(join(tmpdir(), "verification-"));
       for (const [path, content] of Object.entries(files(codeIn(fence)))) {
         mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -37,7 +37,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 /** The tests of endpoints use plain HTTP, so that they cannot cover the HTTPS of deployed stacks. */
 describe("a session", () => {
-  test("is the cookie `__Host-session` over HTTPS and `session` over plain HTTP", async () => {
+  test("uses the cookie `__Host-session` over HTTPS, `session` over plain HTTP", async () => {
     const signedIn = { organizationId: org, actor: { type: "user", label: "ada@acme.example" } };
     expect(await authenticateBy("https", { cookie: `__Host-session=${value}` })).toMatchObject(signedIn);
     expect(await authenticateBy("https", { cookie: `session=${value}` })).toMatchObject({
@@ -60,7 +60,7 @@ describe("a session", () => {
     expect(await authenticateBy("https", posted, "POST")).toMatchObject({ refusal: "foreignOrigin" });
   });
 
-  test("over HTTPS may change something only from the service's own HTTPS origin", async () => {
+  test("over HTTPS may change things only from the service's own HTTPS origin", async () => {
     const postFrom = (origin: string) =>
       authenticateBy("https", { cookie: `__Host-session=${value}`, origin }, "POST");
     expect(await postFrom(`https://${host}`)).toMatchObject({ organizationId: org });

@@ -81,7 +81,7 @@ describe("a session ends", () => {
     expect(await listed(createdAt + 12 * hour + 1000)).toEqual([]);
   });
 
-  test("with the transaction that removes the user, even if the call dies after it", async () => {
+  test("when its user is removed, even if that call then dies", async () => {
     const { org, user, use, row } = await create();
     const died = new Error("died");
     const restore = intercept<Command>("initialize", (next, { commandName }) => async (sent) => {

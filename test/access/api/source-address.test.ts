@@ -47,7 +47,7 @@ describe("the address of a connection", () => {
   });
 });
 
-describe("the network that the activity log keeps", () => {
+describe("the logged network", () => {
   const networkOf = (sourceIp: string, authorizer?: Record<string, string>) =>
     sourceNetwork({
       requestContext: { identity: { sourceIp }, authorizer },
@@ -69,7 +69,7 @@ describe("the network that the activity log keeps", () => {
   test.each([
     ["203.0.113.9", "203.0.113.0/24"],
     ["2001:db8:85a3:8d3::/64", "2001:db8:85a3::/48"],
-  ])("is that of %s, a viewer of whom the authorizer has told", (viewerAddress, expected) => {
+  ])("is that of the authorizer's viewer address %s", (viewerAddress, expected) => {
     expect(networkOf("198.51.100.10", { viewerAddress })).toBe(expected);
     expect(networkOf("198.51.100.10", {})).toBe("198.51.100.0/24");
   });
@@ -112,7 +112,7 @@ describe("with the right secret", () => {
   });
 });
 
-describe("nobody is believed", () => {
+describe("no viewer is believed", () => {
   const viewer = "198.51.100.10:443";
 
   test.each([
@@ -169,7 +169,7 @@ describe("the authorizer", () => {
     } as unknown as APIGatewayRequestAuthorizerEvent);
   };
 
-  test("logs whose address counted of a 401, and tells the access log of others", async () => {
+  test("logs the viewer's network at 401, else tells the access log", async () => {
     await expect(invoke("/v1/emails", secret)).rejects.toThrow("Unauthorized");
     expect(printed.map((line) => JSON.parse(line))).toMatchObject([
       { route: "/v1/emails", status: 401, viewerAddress: "2001:db8::/64" },

@@ -87,7 +87,7 @@ describe("a user's keys", () => {
     return { org, ada, valid };
   };
 
-  test("are revoked, and no others; repeating an interrupted call revokes the rest", async () => {
+  test("are all revoked, no others; a repeated call revokes what was left", async () => {
     const { org, ada, valid } = await create();
     dieAfter(1);
     await expect(apiKeys.revokeMadeBy(org, ada.id, administrator)).rejects.toThrow("died");
@@ -100,7 +100,7 @@ describe("a user's keys", () => {
   });
 
   test.each(["removed", "demoted"])(
-    "are no more once the user is %s, also if a request is under way",
+    "end once the user is %s, also if a request is under way",
     async (how) => {
       const { org, ada, valid } = await create();
       const underWay = onTableRequest("any transaction", "before", async () => {

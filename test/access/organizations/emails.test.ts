@@ -52,7 +52,7 @@ describe("removing an e-mail", () => {
     expect(await table.get(keys.removal(org, id))).toBeUndefined();
   };
 
-  test("succeeds and hides it once its row is gone; a sweep deletes the findings left", async () => {
+  test("hides it even after a crash; a sweep deletes its findings", async () => {
     const { org, id } = await create();
     dieAfter(2);
     await removals.remove(org, id, administrator);
@@ -80,7 +80,7 @@ describe("adding an e-mail", () => {
     expect((await emailList.list(org, { limit: 1, offset: 0 })).total).toBe(0);
   });
 
-  test("does not read as checked by a scan that asked before it was there", async () => {
+  test("does not count it as checked by a scan that began earlier", async () => {
     const org = await createOrganization({ "covered.example": 1 });
     const [domain] = await domains.list(org);
     onTableRequest("the log entry of an added e-mail", "before", () => scan(org));

@@ -25,7 +25,7 @@ const isLastAdmin = (error: unknown): boolean => error instanceof Refusal && err
 const rolesOf = async (org: number) => (await users.list(org)).map(({ role }) => role).reverse();
 
 describe("the last admin", () => {
-  test("stays, however many admins remove and demote each other at the same time", async () => {
+  test("stays when all admins remove and demote each other at once", async () => {
     for (let round = 0; round < 5; round++) {
       const { org, ids } = await createWith("admin", "admin", "admin");
       const results = await Promise.allSettled(
@@ -42,7 +42,7 @@ describe("the last admin", () => {
 });
 
 describe("a change of a user", () => {
-  test("of the name and one of the role at the same time are both kept", async () => {
+  test("keeps a new name and a new role that are set at the same time", async () => {
     const { org, ids } = await createWith("admin", "admin");
     const [, id = 0] = ids;
     const changes = [{ name: "Ada" }, { role: "member" }] as const;
@@ -65,7 +65,7 @@ describe("a change of a user", () => {
   });
 });
 
-describe("an admin who is made a member", () => {
+describe("a change of role", () => {
   const demote = (org: number, id: number, keptSession?: number) =>
     users.change(org, id, { role: "member" }, administrator, {
       ...(keptSession !== undefined && { keptSession }),
@@ -87,7 +87,7 @@ describe("an admin who is made a member", () => {
       return next(sent);
     });
 
-  test("has no passkey and no session left, but the one that asks", async () => {
+  test("to member ends all passkeys and all sessions but the asking one", async () => {
     for (const asks of [true, false]) {
       const { org, id, kept, left } = await create();
       await demote(org, id, asks ? kept.id : undefined);
@@ -97,7 +97,7 @@ describe("an admin who is made a member", () => {
     }
   });
 
-  test("keeps sessions and passkeys when promoted or renamed", async () => {
+  test("to admin, or of the name, keeps sessions and passkeys", async () => {
     const { org, id, left } = await create();
     await users.change(org, id, { name: "Ada" }, administrator);
     expect(await left()).toHaveLength(2);
@@ -119,7 +119,7 @@ describe("an admin who is made a member", () => {
     expect(await left()).toEqual([]);
   });
 
-  test("has none left if the call dies, or is still an admin", async () => {
+  test("to member ends all sessions even if a first call dies", async () => {
     const { org, id, left } = await create();
     const died = new Error("died");
     const restore = transactions(() => Promise.reject(died));

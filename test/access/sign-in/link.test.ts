@@ -132,7 +132,7 @@ describe("an invitation", () => {
   const invite = async (bearer: links.Bearer) =>
     (await links.create({ ...bearer, isInvitation: true }, links.lifetimes.invitation)).token;
 
-  test("ends with the user's first sign-in, by another invitation or another way", async () => {
+  test("ends when a newer one or another link signs the user in", async () => {
     const { bearer } = await createBearer();
     const [first, second] = [await invite(bearer), await invite(bearer)];
     await links.redeem(second);

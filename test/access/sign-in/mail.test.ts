@@ -101,7 +101,7 @@ describe("asking for a link", () => {
     expect(Object.keys(messages[0] ?? {}).sort()).toEqual(["mailId", "v"]);
   });
 
-  test("succeeds when the queue does not take the message; the sweep sends it later", async () => {
+  test("succeeds when the queue fails; the sweep sends it later", async () => {
     await createUser("late@acme.example");
     accepts.queue = false;
     await requestLink("late@acme.example");
@@ -140,7 +140,7 @@ describe("the worker", () => {
     expect(mails).toHaveLength(1);
   });
 
-  test("fails without the address in the error when SES refuses, and sends later", async () => {
+  test("fails if SES refuses, the error has no address, and a retry sends", async () => {
     const user = await createUser("retry@acme.example");
     await requestLink(user.email);
     accepts.mail = false;
@@ -152,7 +152,7 @@ describe("the worker", () => {
     expect(mails).toHaveLength(1);
   });
 
-  test("tells of passkeys, keys and admins when the budget of mails is used up", async () => {
+  test("sends notices of passkeys, keys and admins beyond the budget", async () => {
     const id = await accounts.createOrganization("Thrifty");
     await table.update(keys.organization(id), { set: { mailBudget: { hour: 0, day: 0 } } });
     const user = await accounts.createUser(id, "keyed@acme.example");
@@ -197,7 +197,7 @@ describe("the worker", () => {
     expect(mails).toHaveLength(7);
   });
 
-  test("nobody is told of a passkey where no e-mail is sent, nor a removed user", async () => {
+  test("sends no passkey notice to a removed user, or without a sender", async () => {
     const user = await createUser("silent@acme.example");
     const notice = { about: "passkey", change: "added", createdAt: new Date().toISOString() } as const;
     const notices = newNotices(org, [user]);
@@ -234,7 +234,7 @@ describe("the worker", () => {
     expect(await table.get(keys.notice(mailId))).toBeUndefined();
   });
 
-  test("shows the link as text, since mail programs cut off what follows its #", async () => {
+  test("shows the link as text too, because mail programs cut off its #", async () => {
     const user = await createUser("copying@acme.example");
     await requestLink(user.email);
     await deliver(lastMessage());
@@ -244,7 +244,7 @@ describe("the worker", () => {
     expect(body.Html.Data.replace(/<[^>]*>/g, "")).toContain(url);
   });
 
-  test("invites a new user for 7 days, in whose transaction the mail was written", async () => {
+  test("sends a new user an invitation that is valid for 7 days", async () => {
     const { write: invitation, send } = newInvitation(org, "boss@acme.example <script>");
     const user = await accounts.createUser(org, "new@acme.example", { role: "member" }, { invitation });
     expect(await send()).toBe(true);

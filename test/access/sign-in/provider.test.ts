@@ -91,12 +91,12 @@ describe("success", () => {
     expect(provider.asked).not.toContain("/me");
   });
 
-  test("an ID token's address is not verified by what UserInfo says of another one", async () => {
+  test("UserInfo about another address does not verify the ID token's one", async () => {
     provider.alter = (claims) => ({ ...claims, email: "grace@demo.example" });
     expect(await signIn()).toMatchObject({ address: ada.email, name: "Ada" });
   });
 
-  test("the url has a challenge, and hashes of the attempt's secret in place of it", async () => {
+  test("the url has a challenge and hashes, not the attempt's secret", async () => {
     const { url, secret } = await begin();
     const query = Object.fromEntries(new URL(url).searchParams);
     expect(query).toMatchObject({
@@ -176,7 +176,7 @@ describe("the client's secret", () => {
     expect(tokenRequests()).toHaveLength(requests);
   });
 
-  test("is understood where the header is not decoded, if it has usual characters", async () => {
+  test("of plain letters works where the header is not decoded", async () => {
     const Name = "/breach-monitor/test/usual";
     await new SSMClient({}).send(new PutParameterCommand({ Name, Type: "SecureString", Value: "a-b_c.9" }));
     vi.stubEnv("OIDC_CLIENT_SECRET_PARAMETER", Name);
@@ -228,7 +228,7 @@ describe("another attempt's answer", () => {
     ],
     ["a beginning in milliseconds", { iat: Date.now() }, "identityExpired"],
     ["no subject", { sub: undefined }, "providerMalformed"],
-  ])("%s", async (_, changed, name) => {
+  ])("has %s", async (_, changed, name) => {
     // On a slow machine a time of the file's beginning may be long ago.
     provider.alter = (claims) => ({ ...claims, ...(typeof changed === "function" ? changed() : changed) });
     await refused(name, signIn());
@@ -241,12 +241,12 @@ describe("another attempt's answer", () => {
     ["changed after it was signed", (token: string) => `${token.slice(0, -8)}AAAAAAAA`, "identityForeign"],
     ["not signed", unsigned, "providerMalformed"],
     ["no token at all", () => "text", "providerMalformed"],
-  ])("an ID token that is %s", async (_, rewrite, name) => {
+  ])("has an ID token that is %s", async (_, rewrite, name) => {
     provider.rewrite = rewrite;
     await refused(name, signIn());
   });
 
-  test("mixed up with another provider, or without the issuer that this one always names", async () => {
+  test("comes from another provider, or lacks the usual issuer", async () => {
     const { url, secret } = await begin();
     const back = await provider.visit(url);
     back.searchParams.set("iss", "https://attacker.example");
@@ -258,7 +258,7 @@ describe("another attempt's answer", () => {
     expect(await identify(back, secret)).toMatchObject({ address: ada.email });
   });
 
-  test("a code that was used already, or belongs to another attempt", async () => {
+  test("has a used code, or a code of another attempt", async () => {
     const { url, secret } = await begin();
     const back = await provider.visit(url);
     await identify(back, secret);
@@ -270,7 +270,7 @@ describe("another attempt's answer", () => {
     await refused("attemptUnknown", identify(stolen, other.secret));
   });
 
-  test("UserInfo of somebody else", async () => {
+  test("has the UserInfo of somebody else", async () => {
     answer(/^\/me$/, JSON.stringify({ sub: "somebody-else", ...ada }));
     await refused("providerMalformed", signIn());
   });
@@ -288,22 +288,22 @@ describe("verification", () => {
   ];
   const { email } = ada;
 
-  describe.each(tells)("as %s tells it", (_, tell) => {
-    test.each([true, "true", "True", "TRUE"])("is told by %j", async (email_verified) => {
+  describe.each(tells)("by %s", (_, tell) => {
+    test.each([true, "true", "True", "TRUE"])("is true for %j", async (email_verified) => {
       tell({ email_verified });
       expect(await signIn()).toMatchObject({ address: email });
       vi.stubEnv("OIDC_EMAIL_CLAIM", "email");
       expect(await signIn()).toMatchObject({ address: email });
     });
 
-    test.each(denials)("is denied by %j, also where an operator answers for it", async (email_verified) => {
+    test.each(denials)("is false for %j, even if an operator vouches", async (email_verified) => {
       tell({ email_verified });
       await refused("addressUnverified", signIn());
       vi.stubEnv("OIDC_EMAIL_CLAIM", "email");
       await refused("addressUnverified", signIn());
     });
 
-    test("is unknown without a word of it, and the operator answers for it", async () => {
+    test("is false if absent, unless an operator vouches", async () => {
       tell({});
       await refused("addressUnverified", signIn());
       expect(lines.join()).toContain("claims: email_verified absent");
@@ -312,7 +312,7 @@ describe("verification", () => {
     });
   });
 
-  test("is denied by either of the two, whatever the other says", async () => {
+  test("is false if one of the two says so, whatever the other says", async () => {
     const alter = (claims: object) => ({ ...claims, email_verified: false });
     provider.behave({ person: ada, alter });
     await refused("addressUnverified", signIn());
@@ -321,7 +321,7 @@ describe("verification", () => {
     await refused("addressUnverified", signIn());
   });
 
-  test("is not told of an address by a word about another one", async () => {
+  test("of one address says nothing about another", async () => {
     provider.behave({ person: { email }, alter: (claims) => ({ ...claims, email_verified: true }) });
     await refused("addressUnverified", signIn());
   });
@@ -406,7 +406,7 @@ describe("a broken provider", () => {
     await refused("providerMalformed", signIn());
   });
 
-  test("is slow: eight seconds are the limit of all its answers together", async () => {
+  test("is slow: all its answers together may take eight seconds", async () => {
     const { url, secret } = await begin();
     const back = await provider.visit(url);
     const timeout = AbortSignal.timeout;
@@ -418,7 +418,7 @@ describe("a broken provider", () => {
     expect(limits.mock.calls).toEqual([[8_000]]);
   });
 
-  test("is not there", async () => {
+  test("cannot be reached", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address() as { port: number };
@@ -428,7 +428,7 @@ describe("a broken provider", () => {
     expect(lines.join("\n")).toContain("ECONNREFUSED");
   });
 
-  test("calls itself by another name, or has its page elsewhere than on the web", async () => {
+  test("has another name, or a sign-in page that is no web address", async () => {
     const known = { issuer: provider.issuer, authorization_endpoint: `${provider.issuer}/auth` };
     for (const changed of [
       { issuer: "https://login.example/{tenantid}/v2.0" },
@@ -542,13 +542,13 @@ describe("the reason in the log", () => {
 });
 
 describe("a deployed function", () => {
-  test("asks no provider without HTTPS, and a provider that names such an endpoint", async () => {
+  test("asks no provider whose endpoints lack HTTPS", async () => {
     vi.stubEnv("PLAIN_HTTP", "");
     await refused("providerMalformed", begin());
     expect(provider.asked).toEqual([]);
   });
 
-  test("refuses where none is set up", async () => {
+  test("refuses everybody if no provider is set up", async () => {
     vi.stubEnv("OIDC_ISSUER", "");
     await refused("noProvider", begin());
   });

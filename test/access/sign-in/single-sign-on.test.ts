@@ -51,7 +51,7 @@ const rowsNaming = async (id: number): Promise<string[]> => {
 };
 
 describe("a person's account", () => {
-  test("another account with the address is refused until an admin forgets the first", async () => {
+  test("is the only one accepted until an admin forgets it", async () => {
     const { org, email, enter, actions } = await create();
     const { id } = await createUser(org, email);
     expect(await enter("1", `nobody.${email}`)).toBe("userUnknown");
@@ -67,7 +67,7 @@ describe("a person's account", () => {
     expect((await actions()).filter((each) => each.startsWith("Forgot"))).toHaveLength(1);
   });
 
-  test("of two that sign in first at the same instant one remains, and goes on", async () => {
+  test("of several that sign in first at once is one, which goes on", async () => {
     for (let round = 0; round < 5; round++) {
       const { org, email, enter } = await create();
       const { id } = await createUser(org, email);
@@ -91,7 +91,7 @@ describe("a person's account", () => {
     expect(results.filter((result) => result === "identityChanged")).toHaveLength(2);
   });
 
-  test("the token for one of several organizations is of the account that was refused", async () => {
+  test("is noted once its token has chosen an organization", async () => {
     const [one, two] = [await create(), await create()];
     for (const { org } of [one, two]) await createUser(org, one.email);
     const asked = { identityId: one.identityOf("1"), email: one.email, name: null };
@@ -148,7 +148,7 @@ describe("a changed address", () => {
     expect(await users.get(org, id)).toMatchObject({ email: invited.email });
   });
 
-  test("keeps the former one if the new one is of another domain, perhaps a private one", async () => {
+  test("keeps the former one if the new one is of another domain", async () => {
     const { org, email, enter } = await create();
     const { id } = await createUser(org, email);
     await enter("1");
@@ -167,7 +167,7 @@ describe("a changed address", () => {
   });
 });
 
-describe("a removed person", () => {
+describe("a removed person stays out", () => {
   const removed = async () => {
     const made = await create();
     const id = await made.join("1");
@@ -188,7 +188,7 @@ describe("a removed person", () => {
     expect(await users.list(org)).toEqual([]);
   });
 
-  test("by the address whose sub-address it was, or one that it had before", async () => {
+  test("by the address of a sub-address, or by a former one", async () => {
     const { org, domain, join } = await create();
     const id = (await join("1", `ada+x@${domain}`)) as number;
     expect(await join("1", `king@${domain}`)).toBe(id);
@@ -198,7 +198,7 @@ describe("a removed person", () => {
     expect(await join("2", `adam@${domain}`)).toEqual(expect.any(Number));
   });
 
-  test("until somebody invites them, and then by whichever account is first", async () => {
+  test("until invited, and may then come with any account", async () => {
     const { org, email, enter, join } = await removed();
     const { id } = await createUser(org, email);
     expect(await enter("2")).toBe(id);
@@ -207,13 +207,13 @@ describe("a removed person", () => {
     expect(await join("2")).toBe("userUnknown");
   });
 
-  test("but another organization is another matter", async () => {
+  test("but may enter another organization", async () => {
     const { email, enter } = await removed();
     const other = await createOrganization();
     expect(await enter("1", email, [other])).toEqual(expect.any(Number));
   });
 
-  test("and no row finds them", async () => {
+  test("and is in no row that signing in reads", async () => {
     const { org, email } = await removed();
     const [row] = await table.query<users.User & Key>({ pk: keys.user(org, 0).pk });
     expect(await rowsNaming(row?.id ?? 0)).toEqual([]);

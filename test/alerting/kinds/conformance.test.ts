@@ -169,7 +169,7 @@ const attempt = async (given: Case, how: keyof typeof behaviours): Promise<Deliv
   return rowOf(given);
 };
 
-describe.each(names)("a delivery of the kind %s", (channel) => {
+describe.each(names)("a delivery by %s", (channel) => {
   const { prepare, arrived, countsThrottled, endsWhenGone, contentOf, read } = fixtures[channel];
 
   test("arrives once, however often its message comes", async () => {
@@ -218,14 +218,14 @@ describe.each(names)("a delivery of the kind %s", (channel) => {
     expect(Math.max(...asked.filter((time) => time <= 10_000))).toBeGreaterThan(9_000);
   });
 
-  test("that is throttled waits, and counts where its contract says so", async () => {
+  test("that is throttled waits, and counts if its contract says so", async () => {
     const given = await prepare();
     const attempts = countsThrottled ? 1 : 0;
     expect(await attempt(given, "throttles")).toMatchObject({ status: "retrying", attempts });
     expect(await attempt(given, "takes")).toMatchObject({ status: "delivered", attempts: attempts + 1 });
   });
 
-  test("ends when its receiver is gone, or with its last attempt", async () => {
+  test("ends when the receiver is gone, or after its last attempt", async () => {
     const given = await prepare();
     const first = await attempt(given, "gone");
     expect(first.status).toBe(endsWhenGone ? "not delivered" : "retrying");

@@ -26,7 +26,7 @@ describe("TLS", () => {
     expect(receiver.requests).toHaveLength(0);
   });
 
-  test("a trusted certificate proves a name, which the receiver is told, or an address", async () => {
+  test("a trusted certificate proves a name, which is sent as SNI, or an address", async () => {
     const names: (string | false | undefined)[] = [];
     const server = createTlsServer(loopbackCertificate, (socket) => {
       names.push((socket as TLSSocket & { servername?: string | false }).servername);
@@ -101,7 +101,7 @@ describe("destinations", () => {
     expect(server.queries.map(({ type }) => type).sort()).toEqual(["A", "AAAA"]);
   });
 
-  test("let nothing be sent when the peer is not one of the checked addresses", async () => {
+  test("get nothing if the peer is not one of the checked addresses", async () => {
     const receiver = await startReceiver();
     closing.push(receiver.close);
     const checked = `http://127.0.0.2:${receiver.port}`;

@@ -94,7 +94,7 @@ describe("after a request", () => {
     for (const { connections } of servers) await expect.poll(() => connections.size).toBe(0);
   });
 
-  test("its failure contains nothing of the url, the headers or the response", async () => {
+  test("its failure has nothing of the url, the headers or the response", async () => {
     const receiver = await receive({
       respond: (_request, response) => response.writeHead(418, "s3cret", { "x-s3cret": "1" }).end("s3cret"),
     });

@@ -37,7 +37,7 @@ describe("the answer", () => {
     expect(response).toEqual({ status: 404, body });
   });
 
-  test("of which only the status line came has no body, and none came without it", async () => {
+  test("has no body if only the status line came, and is none without it", async () => {
     const cut = await listen((socket) => socket.end("HTTP/1.1 503 Down\r\nx : y\r\n\r\nok"));
     expect((await send(cut.origin)).response).toEqual({ status: 503, body: "" });
     const silent = await listen((socket) => socket.destroy());
@@ -141,7 +141,7 @@ describe("a response:", () => {
     expect((await send(origin)).result).toEqual({ status: 200 });
   });
 
-  test("a 2xx that ends without the empty line behind its headers is delivered", async () => {
+  test("a 2xx is delivered even without the empty line after its headers", async () => {
     const { origin } = await listen((socket) => socket.end("HTTP/1.1 200 OK\r\nx: y\r\n"));
     expect((await send(origin)).result).toEqual({ status: 200 });
   });

@@ -63,7 +63,7 @@ const cancelled = (...codes: string[]) =>
   });
 
 describe("reads", () => {
-  test("getMany returns rows in the order of its keys, even repeated or missing ones", async () => {
+  test("getMany keeps the order of its keys, even if repeated or missing", async () => {
     const keys = Array.from({ length: 230 }, (_, index) => ({ pk: "many", sk: String(index) }));
     const present = keys.filter((_, index) => index % 3 !== 0);
     // A few at a time: an engine that has just started is slow.
@@ -88,7 +88,7 @@ describe("reads", () => {
     expect((await table.getMany(keys)).every((item) => item?.here === true)).toBe(true);
   });
 
-  test("a query reads all its pages of 1 MB, up to its limit, both ways, within bounds", async () => {
+  test("a query reads pages of 1 MB up to its limit, in both directions", async () => {
     const text = "x".repeat(100_000);
     for (let index = 10; index < 35; index++) await table.put({ pk: "long", sk: `a${index}`, text });
     await table.put({ pk: "long", sk: "b" });
@@ -151,7 +151,7 @@ describe("writes of one row", () => {
     expect(await table.get(key)).toEqual(row);
   });
 
-  test("one update sets, adds and removes by path, odd name or reserved word", async () => {
+  test("one update sets, adds and removes by path, even odd names", async () => {
     const key = newKey();
     await table.put({ ...key, map: { "12": 1, gone: 1 }, size: 1, "12-_-1": 1, members: new Set(["a"]) });
     const after = await table.update(key, {
@@ -187,7 +187,7 @@ describe("writes of one row", () => {
 });
 
 describe("a transaction", () => {
-  test("whose conditions fail names those writes and their rows, and writes nothing", async () => {
+  test("that fails its conditions names those rows and writes nothing", async () => {
     const [one, two, three] = [newKey(), newKey(), newKey()];
     await table.put({ ...two, n: 1 });
     const refused = table.transact([
@@ -217,7 +217,7 @@ describe("a transaction", () => {
     expect(await table.get(key)).toEqual({ ...key, n: 2 });
   });
 
-  test("that meets conflicts outside of functions is refused as busy after six seconds", async () => {
+  test("outside of functions is refused as busy after 6 s of conflicts", async () => {
     seen.length = 0;
     requestMilliseconds = 500;
     vi.useFakeTimers({ toFake: ["Date"] });
@@ -228,7 +228,7 @@ describe("a transaction", () => {
     expect(new Set(seen.map((each) => each.ClientRequestToken)).size).toBe(1);
   });
 
-  test("that meets conflicts is tried again for as long as its worker has time", async () => {
+  test("is tried again on conflicts while its worker has time", async () => {
     fault = { target: "TransactWriteItems", times: 999, error: cancelled("TransactionConflict") };
     const begin = performance.now();
     // Of four seconds a worker keeps a quarter, in which also a process that stood still can answer.
@@ -247,7 +247,7 @@ describe("a transaction", () => {
     expect(seen.length).toBeLessThanOrEqual(12);
   });
 
-  test("whose connection stays lost is busy to people, and shown to operators", async () => {
+  test("without a connection is busy to people, an error to operators", async () => {
     fault = { target: "GetItem", times: 999, cut: true };
     const sent = withTimeOfPeople(4.5, () => table.get(newKey()));
     await expect(sent).rejects.toMatchObject({ refusal: "busy", headers: { "Retry-After": "2" } });

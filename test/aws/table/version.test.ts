@@ -67,7 +67,7 @@ describe("a row of a newer version", () => {
     expect(await stored()).toEqual(marshall({ ...key, value: 1, v: newer }));
   });
 
-  test("leaves what else a transaction would have written unwritten", async () => {
+  test("keeps a transaction from writing any other row", async () => {
     const other = { pk: `${key.pk}#OTHER`, sk: "ROW" };
     const writes = [{ put: { ...other } }, { update: key, set: { value: 2 } }];
     await expect(table.transact(writes)).rejects.toThrow(NewerVersion);

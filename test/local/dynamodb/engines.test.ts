@@ -86,7 +86,7 @@ describe("the files of DynamoDB Local", () => {
     expect(requested).toEqual(["/a/b/archive-1.jar"]);
   });
 
-  test("are refused when they are missing or not what their checksum says", async () => {
+  test("are refused if missing or not as the checksum says", async () => {
     await expect(fetchFrom([artifact])).rejects.toThrow("SHA-256 differs");
     await expect(fetchFrom([{ ...artifact, path: "gone.jar" }])).rejects.toThrow("MAVEN_REPOSITORY_URL");
     expect(await readdir(directory)).toEqual([]);

@@ -259,7 +259,7 @@ describe("other services", () => {
     expect(asked.at(-1)?.request.headers["x-amz-target"]).toBe("AmazonSQS.SendMessageBatch");
   });
 
-  test("Scheduler needs permission by group, and to pass the target's role", async () => {
+  test("Scheduler needs a grant by group, and to pass the target's role", async () => {
     const client = new SchedulerClient(settings());
     const create = (GroupName: string, role: string) =>
       client.send(

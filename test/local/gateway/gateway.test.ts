@@ -188,7 +188,7 @@ test("a function is invoked in a role that may do so and API Gateway may assume"
   expect(await Promise.all(statuses)).toEqual([200, 500, 500]);
 });
 
-describe("the event of an integration", () => {
+describe("an integration's event", () => {
   test("has the form of a REST API's proxy event", async () => {
     const { json, headers } = await send("GET", "/api/v1/emails?a=1&a=2&b=x%2By+z", {
       headers: ["X-Custom", "one", "X-Custom", "two", "User-Agent", "test", "X-Forwarded-For", "8.8.8.8"],
@@ -220,7 +220,7 @@ describe("the event of an integration", () => {
     expect((await send("GET", "/api/v1/emails")).json).toMatchObject({ queryStringParameters: null });
   });
 
-  test("contains compressed bodies unpacked; a body that can't be unpacked is refused", async () => {
+  test("has a compressed body unpacked, or else is refused", async () => {
     const headers = ["Content-Encoding", "gzip"];
     const { json } = await send("POST", "/api/v1/emails", { headers, body: gzipSync("plain") });
     expect(json).toMatchObject({ body: "plain" });

@@ -35,7 +35,7 @@ const makeDirectory = async (catalog: string, accounts: string): Promise<string>
 };
 
 describe("the built-in breaches", () => {
-  test("are marked as invented and have every field of HIBP's model", async () => {
+  test("are marked as invented, with every field of HIBP's model", async () => {
     const { body } = await get(await start(), "breaches");
     expect(body.length).toBeGreaterThanOrEqual(8);
     for (const breach of body) {
@@ -85,7 +85,7 @@ describe("answers like HIBP", () => {
     }
   });
 
-  test("the latest breach is the one that was added last, and needs no key", async () => {
+  test("the latest breach is the last one added, and needs no key", async () => {
     const server = await start();
     const { body } = await get(server, "breaches");
     const latest = await get(server, "latestbreach", { "user-agent": "test" });
@@ -95,7 +95,7 @@ describe("answers like HIBP", () => {
     expect((await get(empty, "latestbreach")).status).toBe(404);
   });
 
-  test("a sensitive breach is found by a domain search but not by a single look-up", async () => {
+  test("domain searches have sensitive breaches, single look-ups not", async () => {
     const server = await start();
     expect((await get(server, "breachedaccount/hedy@demo.example")).status).toBe(404);
     expect((await get(server, "breacheddomain/demo.example")).body.hedy).toEqual(["ExampleClinic"]);
@@ -132,7 +132,7 @@ describe("answers like HIBP", () => {
     expect(await status("breachedaccount/ada@demo.example")).toBe(200);
   });
 
-  test("look-ups beyond the subscription's Rpm are 429 with Retry-After", async () => {
+  test("look-ups beyond the plan's Rpm are 429 with Retry-After", async () => {
     const server = await start({ rpm: 3 });
     expect((await get(server, "subscription/status")).body.Rpm).toBe(3);
     const replies = await Promise.all(
@@ -144,8 +144,8 @@ describe("answers like HIBP", () => {
   });
 });
 
-describe("a directory of one's own", () => {
-  test("is read again when it changes; a broken file keeps the last good content", async () => {
+describe("an own directory", () => {
+  test("is read again when it changes; if broken, the last one stays", async () => {
     const directory = await makeDirectory('[{"Name":"A"}]', '{"X@One.example":["A"]}');
     const lines: string[] = [];
     const server = await start({ directory, report: (line) => lines.push(line) });

@@ -86,7 +86,7 @@ describe("an invocation", () => {
     for (const name of ["PARENT_SECRET", "PATH", "HOME"]) expect(payload.env).not.toHaveProperty(name);
   });
 
-  test("has an instance for itself; at most one for each core, two to four, are kept", async () => {
+  test("has its own instance; at most one per core (two to four) is kept", async () => {
     const lambda = functions({
       // No instance answers before all have started, however slow their start is.
       Busy: `import { readdirSync, writeFileSync } from "node:fs";
@@ -124,7 +124,7 @@ describe("an invocation", () => {
 });
 
 describe("a failure", () => {
-  test("of the handler is answered with name and message, and logged with the output", async () => {
+  test("of a handler is answered with its name and message, and logged", async () => {
     const lambda = functions({
       Throws: `export const handler = async () => { console.log("about to fail"); throw new TypeError("no good"); };`,
     });

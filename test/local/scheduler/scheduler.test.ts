@@ -136,7 +136,7 @@ describe.concurrent("firing", () => {
     expect(firings[0]?.input).toEqual({ hello: 1 });
   });
 
-  test("a function that fails is retried after 1 and 2 minutes, as its settings say", async ({ expect }) => {
+  test("retries a failed function after 1 and 2 minutes, unless told not to", async ({ expect }) => {
     const failing = { failTimes: 9, speed: 200 };
     const setting = { FunctionName: { Ref: "Worker" }, Qualifier: "$LATEST", MaximumRetryAttempts: 0 };
     const settings = { Settings: { Type: "AWS::Lambda::EventInvokeConfig", Properties: setting } };
@@ -160,7 +160,7 @@ describe.concurrent("firing", () => {
 });
 
 describe.concurrent("a restart", () => {
-  test("keeps schedules made through the API, and fires once for what it missed", async ({ expect }) => {
+  test("keeps schedules made by the API, and fires once for what it missed", async ({ expect }) => {
     const directory = await makeDirectory();
     const first = await start({ directory });
     await first.create({

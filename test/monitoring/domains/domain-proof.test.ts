@@ -91,7 +91,7 @@ const pass = async ({ org, domain }: Added, milliseconds: number) => {
 };
 
 describe("the record of a domain", () => {
-  test("is looked up for rows of domains alone, whatever another row is due for", async () => {
+  test("is looked up for a row of a domain, whatever else is due", async () => {
     const added = await add();
     records.set("_breach-monitor.elsewhere.example", [recordOf(added.domain).value]);
     // A role that may not write domains can write this row.
@@ -108,7 +108,7 @@ describe("the record of a domain", () => {
     await table.remove(keys.team(added.org, 1));
   });
 
-  test("changes nothing when name servers fail, are silent, or do not listen", async () => {
+  test("stays as it was if name servers fail or do not answer", async () => {
     const added = await add();
     publish(added);
     await checkNow(added);
@@ -280,7 +280,7 @@ describe("a wanted name", () => {
 });
 
 describe("the daily look-up", () => {
-  test("verifies what is proved by then, and looks no sooner than after a day", async () => {
+  test("verifies what is proved, and comes once a day at most", async () => {
     const added = await add();
     publish(added);
     await sweepNow();
@@ -297,7 +297,7 @@ describe("the daily look-up", () => {
     expect(nameServer.queries).toHaveLength(asked);
   });
 
-  test("unverifies a domain whose record is missing for three days, not earlier", async () => {
+  test("unverifies a domain whose record is missing for three days", async () => {
     const added = await add();
     publish(added);
     await checkNow(added);
@@ -324,7 +324,7 @@ describe("the daily look-up", () => {
     expect(await read(added)).toMatchObject({ verified: true });
   });
 
-  test("forgets an absence that has ended, and one that nobody could see", async () => {
+  test("forgets an absence that ended, or that nobody could see", async () => {
     const added = await add();
     publish(added);
     await checkNow(added);

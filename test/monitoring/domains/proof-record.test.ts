@@ -48,8 +48,8 @@ describe("a record proves a domain", () => {
   });
 });
 
-describe("a misplaced record", () => {
-  test("the zone added to it, and the domain itself", () => {
+describe("a misplaced record is sought", () => {
+  test("below the zone once more, and at the domain itself", () => {
     expect(mistakenNames({ name: "acme.example" })).toEqual([
       "_breach-monitor.acme.example.acme.example",
       "breach-monitor.acme.example",
@@ -57,11 +57,11 @@ describe("a misplaced record", () => {
     ]);
   });
 
-  test.each(reports.recordNames)("as reported in $reported", ({ domain: name, written }) => {
+  test.each(reports.recordNames)("where $reported had it", ({ domain: name, written }) => {
     expect(mistakenNames({ name })).toContain(written);
   });
 
-  test("the zone of a parent", () => {
+  test("in the zone of a parent", () => {
     expect(mistakenNames({ name: "mail.acme.co.example" })).toEqual([
       "_breach-monitor.mail.acme.co.example.mail.acme.co.example",
       "_breach-monitor.mail.acme.co.example.acme.co.example",
@@ -73,7 +73,7 @@ describe("a misplaced record", () => {
     ]);
   });
 
-  test("a few, however many labels a domain has", () => {
+  test("in a few places, however many labels a domain has", () => {
     expect(mistakenNames({ name: `${"a.".repeat(100)}example` })).toHaveLength(7);
   });
 });

@@ -85,7 +85,7 @@ describe("an address is found", () => {
     expect(totals.toSorted()).toEqual([0, 0, 0, 1]);
   });
 
-  test("whose owner's name has a hundred words, or thousands of characters", async () => {
+  test("by an owner's name of a hundred words or of many characters", async () => {
     const letters = "abcdefghijklmnopqrstuvwxyz";
     const hundred = Array.from(
       { length: 66 },

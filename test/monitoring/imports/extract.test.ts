@@ -98,7 +98,7 @@ describe('an "email" column', () => {
   });
 
   test.each(["Mailing address", "Personal email", "Email status", "Manager email", "Notes"])(
-    "not %s",
+    "is not one that is headed %s",
     (heading) => {
       expect(emailsOf(from(`${heading},x\nx@y.example,ada@demo.example`))).toEqual([
         "x@y.example",
@@ -148,7 +148,7 @@ describe('an "email" column', () => {
     ]);
   });
 
-  test("shortens owners' names to 200 characters and collapses white space in them", () => {
+  test("cuts owners' names to 200 characters and collapses white space", () => {
     const ownerOf = (name: string) => from(`email,name\nada@a.example,"${name}"`)[0]?.ownerName;
     for (const letter of ["a", "😀"]) {
       expect(ownerOf(letter.repeat(200))).toBe(letter.repeat(200));
@@ -162,7 +162,7 @@ describe('an "email" column', () => {
 });
 
 describe('without an "email" column', () => {
-  test("each address of a row gets its owner when the first row heads the names", () => {
+  test("a name heading gives each address of a row its owner", () => {
     for (const delimiter of [",", ";", "\t"]) {
       const rows = [
         ["Owner Name", "Contact", "Second contact"],
@@ -180,7 +180,7 @@ describe('without an "email" column', () => {
     }
   });
 
-  test("first and last name are the owner, also beside other or empty address columns", () => {
+  test("first and last name name the owner of each address", () => {
     const owned = [{ email: "ada@a.example", ownerName: "Ada Lovelace" }];
     expect(from("First name,Last name,Contact\nAda,Lovelace,ada@a.example\n")).toEqual(owned);
     expect(from("Name,Personal email\nAda Lovelace,ada@a.example\n")).toEqual(owned);
@@ -235,7 +235,7 @@ describe("a malformed address", () => {
     expect(emailAddress.safeParse(text).success).toBe(false);
   });
 
-  test("a no-break space does not split an address, and is shown as a space", () => {
+  test("with a no-break space is not split, and shown with a space", () => {
     for (const space of ["\u00a0", "\u2007", "\u202f", "\ufeff"]) {
       expect(inBoth(`x${space}1@demo.example`)).toEqual([["x 1@demo.example"], ["x 1@demo.example"]]);
     }
@@ -255,7 +255,7 @@ describe("a malformed address", () => {
     expect(inBoth(text)).toEqual([[expected], [expected]]);
   });
 
-  test("a dot in front of an address makes it invalid, and is not left out", () => {
+  test("with a dot in front is invalid, and keeps its dot", () => {
     for (const text of [".jane@demo.example", "...jane@demo.example"]) {
       for (const written of [text, `"${text}"`, `<${text}>`, `mailto:${text}`]) {
         expect(inBoth(written)).toEqual([[written], [written]]);
@@ -281,7 +281,7 @@ describe("a malformed address", () => {
     }
   });
 
-  test("each address in angle brackets counts, with and without a space before it", () => {
+  test("between angle brackets counts, with or without a space", () => {
     expect(inBoth("jane@a.example<mailto:jane@b.example><jane@c.example>, Jane <jane@d.example>")).toEqual(
       Array(2).fill(["jane@a.example", "jane@b.example", "jane@c.example", "jane@d.example"]),
     );
@@ -329,7 +329,7 @@ describe("refused files", () => {
     }
   });
 
-  test("more than 500 entries, malformed and repeated ones counted; 500 are accepted", () => {
+  test("more than 500 entries, counting malformed ones and repeats", () => {
     const list = (count: number) => Array.from({ length: count }, (_, index) => `a${index % 300}@b.example`);
     expect(from(list(500).join("\n"))).toHaveLength(500);
     expect(refusalOf(list(501).join("\n"))).toEqual([
@@ -357,11 +357,11 @@ describe("open quotes", () => {
     ],
     ["in the last line", 'Name,Email\nMac,mac@a.example\nAda,ada@a.example\n"Eve,eve@a.example\n'],
     ["in a list without a header", 'mac@a.example,"Mac\nada@a.example,Ada\neve@a.example,E'],
-  ])("%s", (_, text) => {
+  ])("%s lose no address", (_, text) => {
     expect(emailsOf(from(text))).toEqual(["mac@a.example", "ada@a.example", "eve@a.example"]);
   });
 
-  test("whichever cells stray quotes stand in, and whatever quotes are right", () => {
+  test("in any cells, beside proper quotes, lose no address", () => {
     const cell = fc.constantFrom(
       "Ops",
       '"Kahn, Bob"',
@@ -390,7 +390,7 @@ describe("open quotes", () => {
     );
   });
 
-  test("but a quoted note of several lines that names addresses stays a note", () => {
+  test("are not those of a note of several lines, which stays a note", () => {
     const text = 'Email,Note\nada@a.example,"Asks for\nmore, as bob@b.example does\n"\neve@a.example,\n';
     expect(emailsOf(from(text))).toEqual(["ada@a.example", "eve@a.example"]);
   });
@@ -528,7 +528,7 @@ describe("columns", () => {
     expect(columnsOf("a@b.example\nc@d.example")).toMatchObject({ used: [], ignored: [] });
   });
 
-  test("rows without an address are told by their owner's name, or what stands first", () => {
+  test("rows without an address are named by owner, or by their first cell", () => {
     const rows = ["Ada,L,ada@b.example,,1", "Bob,Kahn,,boss@b.example,2", ",,,,3", ",,,,", "Eve"];
     const text = ["Vorname,Nachname,E-Mail,Manager email,Nr", ...rows].join("\n");
     expect(columnsOf(text).withoutAddress).toEqual(["Bob Kahn", "3", "Eve"]);
@@ -640,7 +640,7 @@ describe("people who have left", () => {
     ]);
   });
 
-  test("who came back are not among them, in any order of their rows", () => {
+  test("do not have who came back, whatever the order of rows", () => {
     const rows = ["a@a.example,inactive", "a@a.example,active"];
     for (const some of [rows, rows.toReversed()]) {
       expect(departedOf(["Email,Status", ...some].join("\n"))).toEqual([]);

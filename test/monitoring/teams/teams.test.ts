@@ -54,7 +54,7 @@ test("names of teams are unique in any case, also of many that are created at on
 });
 
 describe("deleting a team", () => {
-  test("leaves its e-mails, exactly those, without a team, and is logged once", async () => {
+  test("leaves exactly its e-mails without a team, and is logged once", async () => {
     const { org, domain } = await create();
     const [team, other] = [
       await teams.create(org, "Team", administrator),
@@ -125,7 +125,7 @@ describe("deleting a team", () => {
 describe("removing a domain", () => {
   const isThere = async (org: number, id: number) => (await domains.get(org, id)) !== undefined;
 
-  test("leaves no e-mail without its domain when one is added at the same time", async () => {
+  test("leaves no e-mail without a domain if one is added meanwhile", async () => {
     for (let round = 0; round < 5; round++) {
       const { org, domain, add } = await create();
       const [removed, added] = await Promise.allSettled([
@@ -166,7 +166,7 @@ describe("removing a domain", () => {
     expect(await isThere(org, domain.id)).toBe(isUsed);
   });
 
-  test("that stood still until its mark ended leaves a domain that got an e-mail", async () => {
+  test("that paused until its mark ended keeps a domain with an e-mail", async () => {
     const { org, domain, add } = await create();
     // By then it has counted the domain's e-mails.
     const standing = onTableRequest(
@@ -183,7 +183,7 @@ describe("removing a domain", () => {
     expect(await isThere(org, domain.id)).toBe(true);
   });
 
-  test("leaves a domain as it was for whom an e-mail got in before the mark", async () => {
+  test("changes nothing if an e-mail was added before the mark", async () => {
     const { org, domain, add } = await create();
     onTableRequest("the mark of a domain that is removed", "before", async () => void (await add(0)));
     await expect(domainRemovals.remove(org, domain.id, administrator)).rejects.toMatchObject({

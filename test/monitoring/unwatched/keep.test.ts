@@ -261,7 +261,7 @@ test("sub-addresses of a monitored or erased address are never unwatched", async
   expect(await listAll(org)).toMatchObject({ addresses: [], total: 0, unwatched: 0 });
 });
 
-test("what nobody could watch is left out", async () => {
+test("an address that nobody could watch is left out", async () => {
   const { org, write } = await createClaimed("odd.example");
   const aliases = ["a b", "", "a=b", "é", "x".repeat(300), "__proto__", "constructor", "+x", "ok"];
   await write(new Map(aliases.map((alias) => [alias, ["Alpha"]])));
