@@ -46,7 +46,7 @@ describe("parts of a file", () => {
     ]);
   });
 
-  test("have up to so many addresses, and few rows where rows are long", () => {
+  test("count addresses, not rows, and have less than 256 KB each", () => {
     expect(partsOf(["a@b.example;c@d.example", "e@f.example"].join("\n"), 2)).toHaveLength(2);
     const long = addresses(10).map((address) => `${address},${"x".repeat(100_000)}`);
     for (const part of partsOf(long.join("\n"), 500)) expect(part.length).toBeLessThan(262_144);

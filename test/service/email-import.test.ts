@@ -27,7 +27,7 @@ describe("admin email import", () => {
     expect(await admin("email import", { org, file })).toMatchObject({ added: 0, skipped: 120 });
   });
 
-  test("takes the page's files, with owners, teams and leavers", async () => {
+  test("takes the page's files: owners, teams, people who left", async () => {
     const { id: org, domain, api } = await createOrganization();
     const user = await signedIn(org);
     const rows = Array.from(

@@ -77,7 +77,7 @@ describe("behind a trusted proxy", () => {
 
   const useUp = (subject: string) => presetCount(subject, perMinute.address, 60);
 
-  test("that knows the secret, each viewer has an own limit", async () => {
+  test("that knows the secret, each viewer has its own limit", async () => {
     const proxy = client();
     await useUp(subjects.address("203.0.113.1"));
     expect(await statusFor(proxy, "203.0.113.1")).toBe(429);

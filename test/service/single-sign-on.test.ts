@@ -144,7 +144,7 @@ describe("signing in", () => {
     }
   });
 
-  test("a made-up cookie makes no request to the provider, a real one one", async () => {
+  test("only a real cookie makes a request to the provider, and only one", async () => {
     const secret = "A".repeat(43);
     const state = createHash("sha256").update(`state ${secret}`).digest("base64url");
     const browser = openBrowser();
@@ -264,7 +264,7 @@ describe("another account", () => {
     expect((await signIn(two, { sub: `new ${two}` })).reply.status).toBe(201);
   });
 
-  test("does not concern links; with a new address one is the same user", async () => {
+  test("does not affect links; with a new address one is the same user", async () => {
     const org = await createOrg();
     const { id: user } = await createUser(org, "maiden@users.example");
     expect((await signIn("maiden@users.example", { sub: "married" })).reply.status).toBe(201);
@@ -339,7 +339,7 @@ describe("joining", () => {
     expect((await signIn(`ada@${domain.toUpperCase()}`)).reply.status).toBe(201);
   });
 
-  test("nobody joins by a domain that none or two organizations verified", async () => {
+  test("nobody joins by a domain verified by no organization or by two", async () => {
     const [org, other, domain] = [await createOrg(), await createOrg(), newDomain()];
     const { id } = await admin("domain add", { org, name: domain }, service.apiUrl);
     expectUnknown(await signIn(`ada@${domain}`));

@@ -140,7 +140,7 @@ describe("the worker", () => {
     expect(mails).toHaveLength(1);
   });
 
-  test("fails if SES refuses, the error has no address, and a retry sends", async () => {
+  test("names no address in its error when SES refuses, and sends later", async () => {
     const user = await createUser("retry@acme.example");
     await requestLink(user.email);
     accepts.mail = false;

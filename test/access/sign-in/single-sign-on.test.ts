@@ -67,7 +67,7 @@ describe("a person's account", () => {
     expect((await actions()).filter((each) => each.startsWith("Forgot"))).toHaveLength(1);
   });
 
-  test("of several that sign in first at once is one, which goes on", async () => {
+  test("is the first that signs in, even of several at the same time", async () => {
     for (let round = 0; round < 5; round++) {
       const { org, email, enter } = await create();
       const { id } = await createUser(org, email);

@@ -180,7 +180,7 @@ describe('without an "email" column', () => {
     }
   });
 
-  test("first and last name name the owner of each address", () => {
+  test("first and last names give each address its owner", () => {
     const owned = [{ email: "ada@a.example", ownerName: "Ada Lovelace" }];
     expect(from("First name,Last name,Contact\nAda,Lovelace,ada@a.example\n")).toEqual(owned);
     expect(from("Name,Personal email\nAda Lovelace,ada@a.example\n")).toEqual(owned);
@@ -640,7 +640,7 @@ describe("people who have left", () => {
     ]);
   });
 
-  test("do not have who came back, whatever the order of rows", () => {
+  test("do not include who came back, whatever the order of rows", () => {
     const rows = ["a@a.example,inactive", "a@a.example,active"];
     for (const some of [rows, rows.toReversed()]) {
       expect(departedOf(["Email,Status", ...some].join("\n"))).toEqual([]);
