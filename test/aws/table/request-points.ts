@@ -28,7 +28,7 @@ const points = {
   "what a scan has left": "#remaining",
 } as const;
 
-/** A named point, a request for a row or for rows of a partition, or one whose body holds a text. */
+/** A named point; a request for a row or for rows of a partition; or one that holds a text. */
 export type Point = keyof typeof points | Partial<Key> | { text: string };
 
 const textOf = (point: Point): string => {
