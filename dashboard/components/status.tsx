@@ -21,6 +21,10 @@ export function say(text: string, offer?: Offer, seconds = offer === undefined ?
   }, seconds * 1000);
 }
 
+export const hush = (): void => {
+  message.value = undefined;
+};
+
 export function Status() {
   const { offer, move } = message.value ?? {};
   const said = offer || move === moves.value ? message.value : undefined;

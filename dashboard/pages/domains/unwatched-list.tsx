@@ -9,7 +9,7 @@ import { SelectionBar, useSelection } from "../../components/selection.tsx";
 import { type Severity, severityColumn } from "../../components/severity.tsx";
 import { say } from "../../components/status.tsx";
 import type { Column } from "../../components/table.tsx";
-import { sayWithUndo } from "../../components/undo.ts";
+import { doWithUndo } from "../../components/undo.ts";
 import { useAction } from "../../components/use-action.ts";
 import { type Data, reloadAll, useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
@@ -38,22 +38,30 @@ const bodyOf = ({ q, breachId, domainId, severity }: Filters): Choice["filter"] 
   newBefore: serviceTime().toISOString(),
 });
 
-async function ignore(choice: Choice, isOn: boolean): Promise<void> {
-  const { changed, at } = await call("POST /dashboard/unwatched/ignore", {
-    body: { ...choice, ignored: isOn },
-  });
-  if (isOn) {
-    sayWithUndo(`Ignored ${addresses(changed)}.`, {
-      doing: "Taking them back …",
-      undo: async () => {
-        const body = { filter: { ignoredAt: at }, ignored: false };
-        const back = await call("POST /dashboard/unwatched/ignore", { body });
-        return `${addresses(back.changed)} no longer ignored.`;
-      },
-      failed: "They are still ignored",
-    });
-  } else say(`${addresses(changed)} no longer ignored.`);
+/** @throws Failure */
+async function stopIgnoring(
+  choice: Pick<Input<"POST /dashboard/unwatched/ignore">["body"], "ids" | "filter">,
+) {
+  const body = { ...choice, ignored: false };
+  const { changed } = await call("POST /dashboard/unwatched/ignore", { body });
+  return `${addresses(changed)} no longer ignored.`;
 }
+
+const ignore = (choice: Choice): Promise<boolean> =>
+  doWithUndo(
+    async () => {
+      const body = { ...choice, ignored: true };
+      const { changed, at } = await call("POST /dashboard/unwatched/ignore", { body });
+      const undo = () => stopIgnoring({ filter: { ignoredAt: at } });
+      return { done: `Ignored ${addresses(changed)}.`, undo };
+    },
+    {
+      begin: "Ignoring …",
+      notDone: "Not all of them are ignored",
+      doing: "Taking them back …",
+      failed: "They are still ignored",
+    },
+  );
 
 /** The ids of all that match. */
 async function matchingIds(filters: Filters): Promise<number[]> {
@@ -70,7 +78,7 @@ export function useUnwatched(filters: Filters, data: Data<Reply<"GET /dashboard/
   const shown = data.value?.addresses ?? [];
   const total = data.value?.total ?? 0;
   const isIgnored = filters.ignored === "true";
-  const { column, chosen, isAll, selectAll, clear } = useSelection({
+  const { column, chosen, isAll, selectAll, clear, restore } = useSelection({
     shown,
     labelOf: ({ email }) => `Select ${email}`,
     most: mostChosen,
@@ -85,9 +93,16 @@ export function useUnwatched(filters: Filters, data: Data<Reply<"GET /dashboard/
   const { dialog, show } = useDialog(done);
   const ignoreChosen = (): void => {
     const choice = isAll ? { filter: bodyOf(filters) } : { ids: [...chosen] };
-    if (selected > mostUnasked && !isIgnored) {
+    if (isIgnored) {
+      void action.run(async () => say(await stopIgnoring(choice))).then((isDone) => isDone && done());
+    } else if (selected > mostUnasked) {
       show((ends) => <IgnoreDialog {...ends} choice={choice} total={selected} />);
-    } else void action.run(() => ignore(choice, !isIgnored)).then((isDone) => isDone && done());
+    } else {
+      const ignoring = ignore(choice);
+      // At once, so that the next row can be ignored meanwhile.
+      clear();
+      void ignoring.then((isDone) => isDone || restore());
+    }
   };
   const watchChosen = (): void => {
     if (selected > mostChosen) {
@@ -137,7 +152,7 @@ export const columns: Column<Unwatched>[] = [
 
 function IgnoreDialog({ choice, total, ...ends }: Ends & { choice: Choice; total: number }) {
   const act = async (): Promise<undefined> => {
-    await ignore(choice, true);
+    void ignore(choice);
   };
   return (
     <FormDialog {...ends} title={`Ignore ${addresses(total)}?`} submit="Ignore" onSubmit={act}>

@@ -4,8 +4,7 @@ import { type Ends, FormDialog, type Show } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Progress as ProgressBar } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
-import { sayWithUndo } from "../../components/undo.ts";
-import { reloadAll } from "../../components/use-data.ts";
+import { doWithUndo, sayWithUndo } from "../../components/undo.ts";
 import { count } from "../../text/words.ts";
 import { change, type Progress, partlyDone, type Selection, undo } from "./requests.ts";
 
@@ -28,36 +27,26 @@ export async function ask(
   else show((ends) => <AcknowledgeDialog {...ends} selection={selection} isReopening={isReopening} />);
 }
 
-/** How many requests to acknowledge at once are under way. */
-let underWay = 0;
+const undoWords = { doing: "Reopening …", failed: "Not everything was reopened" };
 
 /**
  * Acknowledges without a question: people can undo it. Asks for a reason where the service wants one. Resolves
  * to false if it failed.
  */
-export async function acknowledge(show: Show, selected: Selection | Promise<Selection>): Promise<boolean> {
-  underWay += 1;
-  try {
-    const selection = await selected;
-    const { total, isOpen } = selection;
-    if (total === 0 || !isOpen) say("None of them is open.");
-    else if (total > mostWithoutReason) await ask(show, selection, false);
-    else {
-      say(`Acknowledging ${count(total, "finding")} …`, undefined, 3600);
+export const acknowledge = (show: Show, selected: Selection | Promise<Selection>): Promise<boolean> =>
+  doWithUndo(
+    async (isUndone) => {
+      const selection = await selected;
+      const { total, isOpen } = selection;
+      if (total === 0 || !isOpen) return { done: "None of them is open." };
+      if (isUndone()) return { done: "Nothing was acknowledged." };
+      if (total > mostWithoutReason) return void (await ask(show, selection, false));
       const { done, createdAt } = await acknowledgeOpen(selection);
-      if (done === 0) say("None of them was open any more.");
-      else offerUndo(selection, done, createdAt);
-    }
-    return true;
-  } catch (error) {
-    say(`Not everything was acknowledged: ${asFailure(error).message}`);
-    return false;
-  } finally {
-    underWay -= 1;
-    // Whoever goes through a list quickly waits for no list between two findings.
-    if (underWay === 0) reloadAll();
-  }
-}
+      if (done === 0) return { done: "None of them was open any more." };
+      return { done: acknowledged(done), undo: undoing(selection, createdAt) };
+    },
+    { ...undoWords, begin: "Acknowledging …", notDone: "Not everything was acknowledged" },
+  );
 
 /** Colleagues may have acknowledged one meanwhile. What they said of it stays. */
 async function acknowledgeOpen(selection: Selection): Promise<{ done: number; createdAt?: string }> {
@@ -69,15 +58,14 @@ async function acknowledgeOpen(selection: Selection): Promise<{ done: number; cr
   return { done: 1 };
 }
 
+const acknowledged = (done: number): string => `Acknowledged ${count(done, "finding")}.`;
+
+const undoing = (selection: Selection, acknowledgedAt?: string) => async (): Promise<string> =>
+  `Reopened ${count((await undo(selection, acknowledgedAt)).done, "finding")}.`;
+
 function offerUndo(selection: Selection, done: number, acknowledgedAt?: string): void {
-  const said = `Acknowledged ${count(done, "finding")}.`;
-  if (selection.isOpen) {
-    sayWithUndo(said, {
-      doing: "Reopening …",
-      undo: async () => `Reopened ${count((await undo(selection, acknowledgedAt)).done, "finding")}.`,
-      failed: "Not everything was reopened",
-    });
-  } else say(said);
+  if (selection.isOpen) sayWithUndo(acknowledged(done), undoing(selection, acknowledgedAt), undoWords);
+  else say(acknowledged(done));
 }
 
 type Properties = Ends & {
