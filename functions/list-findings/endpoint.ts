@@ -13,6 +13,11 @@ export const listFindings = defineEndpoint({
     findings: z.array(detailedFinding),
     total,
     unacknowledged,
+    acknowledged: z.optional(count).check(
+      z.meta({
+        description: "Without filters but `breachId` and states: the acknowledged findings of the breach",
+      }),
+    ),
     handled: z.optional(
       count.check(
         z.meta({

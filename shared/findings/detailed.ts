@@ -20,13 +20,13 @@ import { findings } from "./record.ts";
 export const list = async (
   org: number,
   query: FindingQuery,
-): Promise<{ breaches: DetailedFinding[]; total: number; unacknowledged: number }> => {
+): Promise<{ breaches: DetailedFinding[]; total: number; unacknowledged: number; acknowledged?: number }> => {
   const reading = page(org, query);
-  const [breaches, { total, unacknowledged }] = await Promise.all([
+  const [breaches, { rows: _, ...counted }] = await Promise.all([
     inFull(org, reading, { consistent: false }),
     reading,
   ]);
-  return { breaches, total, unacknowledged };
+  return { breaches, ...counted };
 };
 
 /** Refuses `findingNotFound`. */

@@ -12,6 +12,7 @@ type FindingList = {
   findings: DetailedFinding[];
   total: number;
   unacknowledged: number;
+  acknowledged?: number;
   handled?: number;
   unwatched?: number;
   breach?: FoundBreach;

@@ -29,8 +29,11 @@ export const shownAttributes = [
 ] as const;
 export type Shown = Pick<FindingRecord, "id" | "group" | (typeof shownAttributes)[number]>;
 
-/** `total` counts those that match the filters, `unacknowledged` all. */
-type Page = { rows: Shown[]; total: number; unacknowledged: number };
+/**
+ * `total` counts those that match the filters, `unacknowledged` all. `acknowledged`: those of the breach, where
+ * its counts were read for the total.
+ */
+type Page = { rows: Shown[]; total: number; unacknowledged: number; acknowledged?: number };
 
 const isOpen = ({ acknowledged }: FindingGroup): boolean => !acknowledged;
 
@@ -55,7 +58,7 @@ export const page = async (org: number, query: FindingQuery): Promise<Page> => {
     });
     return { rows: items, total, unacknowledged: findings.sum(directory, isOpen) };
   }
-  const [{ rows, total }, directory] = await Promise.all([
+  const [{ rows, ...counted }, directory] = await Promise.all([
     emailId === undefined
       ? ofBreach(org, breachId as number, query, matches)
       : ofEmail(org, emailId, query, isFiltered ? matches : undefined),
@@ -64,13 +67,13 @@ export const page = async (org: number, query: FindingQuery): Promise<Page> => {
   return {
     // What was deleted or acknowledged since its id was read does not belong on the page any more.
     rows: rows.filter((row) => row !== undefined).filter((row) => matches(findings.groupOf(row))),
-    total,
+    ...counted,
     unacknowledged: findings.sum(directory, isOpen),
   };
 };
 
 /** The findings of a page, newest first, undefined where one is gone, and how many there are in all. */
-type Found = { rows: (FindingRecord | undefined)[]; total: number };
+type Found = { rows: (FindingRecord | undefined)[]; total: number; acknowledged?: number };
 
 /**
  * Newest first in either order, since all findings of a breach have its severity. Reads the index by breach,
@@ -86,26 +89,29 @@ const ofBreach = async (
 ): Promise<Found> => {
   const isCounted = [query.domainId, query.scanId, query.told].every((value) => value === undefined);
   const counting = isCounted ? countOf(org, breachId, query) : undefined;
-  const [{ ids, matchCount }, total] = await Promise.all([
+  const [{ ids, matchCount }, counted] = await Promise.all([
     readIndex(org, breachId, query, matches, counting),
     counting,
   ]);
-  return { rows: await findings.getMany(org, ids), total: total ?? matchCount };
+  return { rows: await findings.getMany(org, ids), ...(counted ?? { total: matchCount }) };
 };
+
+type Counted = { total: number; acknowledged: number };
 
 const countOf = async (
   org: number,
   breachId: number,
   { acknowledged, severity }: GroupFilter,
-): Promise<number> => {
+): Promise<Counted> => {
   const wanted = severity?.map(levelOf);
-  let count = 0;
-  for (const [level, counted] of (await counts.read(org)).byLevel.get(breachId) ?? []) {
+  const counted: Counted = { total: 0, acknowledged: 0 };
+  for (const [level, some] of (await counts.read(org)).byLevel.get(breachId) ?? []) {
+    counted.acknowledged += some.acknowledged;
     if (wanted !== undefined && !wanted.includes(level)) continue;
-    if (acknowledged !== true) count += counted.open;
-    if (acknowledged !== false) count += counted.acknowledged;
+    if (acknowledged !== true) counted.total += some.open;
+    if (acknowledged !== false) counted.total += some.acknowledged;
   }
-  return count;
+  return counted;
 };
 
 /**
@@ -117,7 +123,7 @@ const readIndex = async (
   breachId: number,
   { limit, offset, acknowledged, severity }: FindingQuery,
   matches: (group: FindingGroup) => boolean,
-  counting: Promise<number> | undefined,
+  counting: Promise<Counted> | undefined,
 ): Promise<{ ids: number[]; matchCount: number }> => {
   const pages = table.queryPages<{ id: number; group: string }>({
     index: breachIndex,
@@ -136,7 +142,7 @@ const readIndex = async (
       ...matching.slice(Math.max(0, offset - matchCount), offset + limit - matchCount).map(({ id }) => id),
     );
     matchCount += matching.length;
-    if (counting !== undefined && matchCount >= Math.min(offset + limit, await counting)) break;
+    if (counting !== undefined && matchCount >= Math.min(offset + limit, (await counting).total)) break;
   }
   return { ids, matchCount };
 };

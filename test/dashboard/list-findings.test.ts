@@ -101,6 +101,18 @@ describe("200", () => {
     expect(none).toMatchObject({ findings: [], total: 0, scan: scanned });
   });
 
+  test("of a breach, how many are acknowledged, in whatever state; not in the contract's", async () => {
+    const [one] = all.filter(({ acknowledged }) => acknowledged);
+    const ofBreach = `breachId=${one?.breach.id}`;
+    const acknowledged = all.filter(({ breach, ...row }) => breach.id === one?.breach.id && row.acknowledged);
+    for (const state of ["", "&acknowledged=false", "&acknowledged=true"])
+      expect(await list(`?${ofBreach}${state}`)).toMatchObject({ acknowledged: acknowledged.length });
+    for (const query of ["", `?${ofBreach}&told=false`, `?${ofBreach}&emailId=${one?.emailId}`])
+      expect(await list(query)).not.toHaveProperty("acknowledged");
+    const { body } = await organization.api.get(`/breaches?include=details&${ofBreach}`);
+    expect(Object.keys(body)).toEqual(["breaches", "total", "unacknowledged"]);
+  });
+
   test("where none is open, how many are handled, and the breach that was asked for", async () => {
     const handled = all.filter(({ acknowledged }) => acknowledged);
     const [one] = handled;

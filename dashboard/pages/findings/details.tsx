@@ -16,9 +16,9 @@ import { number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
 import { acknowledge, ask } from "./acknowledge.tsx";
 import { FindingState, StolenLogins } from "./columns.tsx";
+import { TellDialog } from "./dialogs.ts";
 import { anyState } from "./filters.ts";
 import { chosenOf } from "./requests.ts";
-import { TellDialog } from "./tell.tsx";
 
 function FindingFacts({ finding }: { finding: Finding }) {
   const { breach } = finding;

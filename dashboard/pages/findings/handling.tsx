@@ -6,9 +6,9 @@ import { FailureNotice } from "../../components/notice.tsx";
 import { SelectionBar, useSelection } from "../../components/selection.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { acknowledge, ask } from "./acknowledge.tsx";
+import { TellDialog } from "./dialogs.ts";
 import { type Filters, openOnes } from "./filters.ts";
 import { chosenOf, matchingOf } from "./requests.ts";
-import { TellDialog } from "./tell.tsx";
 
 /** A request names at most so many findings by their ids. */
 const mostChosen = 1000;
@@ -49,9 +49,10 @@ export function useHandling({ shown, filters, total, reload }: Options) {
     clear();
     void done.then((isDone) => isDone || restore());
   };
-  const isReopenable = isAll
-    ? filters.acknowledged !== openOnes
-    : chosenOnes.some(({ acknowledged }) => acknowledged);
+  // What is not shown may be acknowledged, unless the filters say otherwise.
+  const isReopenable =
+    (isAll ? shown : chosenOnes).some(({ acknowledged }) => acknowledged) ||
+    (isAll && filters.acknowledged !== openOnes && selected > shown.length);
   const bar = shown.length > 0 && (
     <SelectionBar
       selected={selected}

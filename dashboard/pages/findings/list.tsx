@@ -14,7 +14,7 @@ import { leaveOver, openOver, place, setQuery, turnOver } from "../../router.ts"
 import { number } from "../../text/words.ts";
 import { columns } from "./columns.tsx";
 import { FindingDetails } from "./details.tsx";
-import { ExportFindings } from "./export.tsx";
+import { ExportFindings } from "./dialogs.ts";
 import { anyState, type Filters, namesOf, openOnes } from "./filters.ts";
 import { useHandling } from "./handling.tsx";
 
