@@ -26,6 +26,12 @@ const sections = [
 /** What is around every page: navigation, who is signed in, where the data comes from. */
 export function Frame({ section, children }: { section: string; children: ComponentChildren }) {
   useAllPages();
+  const nav = useRef<HTMLElement>(null);
+  // Where the navigation scrolls, the present page is in sight.
+  useEffect(() => {
+    const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (nav.current && link) nav.current.scrollLeft = link.offsetLeft - nav.current.clientWidth / 2;
+  }, [section]);
   return (
     <div class="frame">
       <a class="skip" href="#content">
@@ -33,7 +39,7 @@ export function Frame({ section, children }: { section: string; children: Compon
       </a>
       <header class="side">
         <Product />
-        <nav aria-label="Main">
+        <nav ref={nav} aria-label="Main">
           {sections.map(([path, name]) => (
             <a key={path} href={addressOf(path)} aria-current={section === path ? "page" : undefined}>
               {name}

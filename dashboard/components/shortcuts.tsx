@@ -18,7 +18,7 @@ const shortcuts = [
   ["e", "Acknowledge what is selected, or the row, at once"],
   ["E", "Acknowledge with a resolution and a reason; Ctrl and Enter sends"],
   ["t", "Tell the owners of what is selected, or of the row"],
-  ["a", "Assign the breach to me"],
+  ["a", "Assign the breach to me: the one that is open, or the row"],
   ["w", "Watch what is selected, or the row"],
   ["i", "Ignore what is selected, or the row"],
   ["z", "Undo what was just acknowledged or ignored"],
@@ -44,6 +44,18 @@ let last: { table: Element | null; index: number } = { table: null, index: 0 };
 
 const rowsOfPage = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>(`main :is(${rowIs})`)];
 
+/** What a key does to a row that has no button for it. A function: hundreds of components would take time. */
+export const rowKey = (key: string, act: () => void) => (
+  <button type="button" hidden data-key={key} onClick={act} />
+);
+
+function pressInRow(key: string): boolean {
+  const row = currentRow();
+  const button = row && find(`[data-key="${key}"]`, row);
+  button?.click();
+  return button !== null;
+}
+
 /** Goes to the next row or the one before; from elsewhere to where people were in this table, or to the first. */
 export function moveRow(steps: 1 | -1): void {
   const rows = rowsOfPage();
@@ -53,7 +65,8 @@ export function moveRow(steps: 1 | -1): void {
   const index = Math.max(0, Math.min(rows.length - 1, next));
   last = { table, index };
   const row = rows[index];
-  if (row !== undefined) (find("th a, th button", row) ?? find("input, a, button", row))?.focus();
+  if (row !== undefined)
+    (find("th a, th button", row) ?? find("input, a, button:not([hidden])", row))?.focus();
 }
 
 /** Goes on from a row that will be gone: to the next, or from the last one to the one before. */
@@ -113,6 +126,7 @@ function act(key: string): boolean {
   if (dialog !== undefined) return press(key, dialog);
   if (key === "j" || key === "k") moveRow(key === "j" ? 1 : -1);
   else if (key === "x") boxOf(currentRow())?.click();
+  else if (pressInRow(key)) return true;
   else if (ofRows.includes(key) && (actOnRow(key) || pressInBar(key))) return true;
   else if (press(key)) return true;
   else if (key === "/") {

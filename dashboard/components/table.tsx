@@ -12,6 +12,8 @@ export type Column<Row> = {
   /** What stands in the head instead of the name. */
   head?: ComponentChildren;
   kind?: "main" | "number" | "actions" | "select";
+  /** Left out on phones: the page or the dialogs of the row have it. */
+  isMinor?: boolean;
   /**
    * On wide screens: as wide as a word, as "11 months ago", a name, an address, a breach's title, or five
    * buttons. "rest": the remaining width.
@@ -59,7 +61,7 @@ function showWhole({ target }: { target: EventTarget | null }): void {
   cell.title = isCut ? cell.innerText : "";
 }
 
-/** A table: each row is one line, and on narrow screens a block in which each cell names its column. */
+/** A table: each row is one line, and on narrow screens two. */
 export function Table<Row extends Keyed>({ caption, columns, rows, isBusy = false }: TableProps<Row>) {
   const before = useRef<{ keys: ReadonlySet<string | number>; page: number }>({ keys: new Set(), page: 0 });
   // Rows are drawn once for what they list, and not again while others load.
@@ -72,7 +74,7 @@ export function Table<Row extends Keyed>({ caption, columns, rows, isBusy = fals
       <tbody key={page}>
         {rows.map((row) => (
           <tr key={row.id}>
-            {columns.map(({ name, cell, kind }) =>
+            {columns.map(({ name, cell, kind, isMinor }) =>
               kind === "main" ? (
                 <th key={name} scope="row" class="main">
                   {cell(row)}
@@ -80,7 +82,7 @@ export function Table<Row extends Keyed>({ caption, columns, rows, isBusy = fals
               ) : (
                 <td
                   key={name}
-                  class={kind}
+                  class={isMinor === true ? `${kind ?? ""} minor` : kind}
                   data-name={kind === undefined || kind === "number" ? name : undefined}
                 >
                   {cell(row)}

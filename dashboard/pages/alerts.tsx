@@ -114,9 +114,10 @@ const columns = ({ show, test, enable, isBusy, isAnyFailing }: Options): Column<
       </span>
     ),
   },
-  { name: "Destination", cell: destinationOf },
+  { name: "Destination", isMinor: true, cell: destinationOf },
   {
     name: "Alerts of",
+    isMinor: true,
     cell: (channel) => {
       const { minSeverity } = channel.options;
       const wanted = flags.filter(({ name }) => channel[name]);
@@ -140,6 +141,7 @@ const columns = ({ show, test, enable, isBusy, isAnyFailing }: Options): Column<
   {
     name: "Delivered",
     width: "time",
+    isMinor: true,
     cell: ({ lastDeliveredAt }) => <When time={lastDeliveredAt} none="none yet" />,
   },
   actionsColumn(

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Finding, Reply } from "../api/routes.ts";
 import { Button } from "../components/button.tsx";
 import { type Show, useDialog } from "../components/dialog.tsx";
@@ -9,18 +9,18 @@ import { SeverityMark } from "../components/severity.tsx";
 import { useAction } from "../components/use-action.ts";
 import { onDemand } from "../on-demand.tsx";
 import { place } from "../router.ts";
-import { breachDayName } from "../text/dates.ts";
+import { breachDayName, dayName } from "../text/dates.ts";
 import { count, number } from "../text/words.ts";
 import { isolated } from "../translation.ts";
 import { AssigneeValue } from "./breaches/assignee.tsx";
-import { CommentsDialog } from "./breaches/comments.tsx";
 import { ask } from "./findings/acknowledge.tsx";
 import { Advice, Description } from "./findings/details.tsx";
+import { TellDialog } from "./findings/dialogs.ts";
 import { filtersOf, openOnes } from "./findings/filters.ts";
 import { FindingList, useFindings } from "./findings/list.tsx";
 import { matchingOf } from "./findings/requests.ts";
-import { TellDialog } from "./findings/tell.tsx";
 
+const CommentsDialog = onDemand(async () => (await import("./breaches/comments.tsx")).CommentsDialog);
 const UnwatchedOfBreach = onDemand(
   async () => (await import("./domains/unwatched-of-breach.tsx")).UnwatchedOfBreach,
 );
@@ -36,6 +36,8 @@ export function BreachPage({ id }: { id: string }) {
   known.current = value?.findings[0]?.breach ?? value?.breach ?? known.current;
   const breach = known.current;
   const { unwatched = 0 } = value ?? {};
+  const isReopenable =
+    (value?.acknowledged ?? value?.findings.filter(({ acknowledged }) => acknowledged).length ?? 0) > 0;
   // A breach can be there with nobody but addresses that nobody watches.
   const hasPeople = value === undefined || value.breach?.lastDetectedAt !== null;
   const { dialog, show } = useDialog(people.reload);
@@ -54,9 +56,11 @@ export function BreachPage({ id }: { id: string }) {
         breach &&
         hasPeople && (
           <>
-            <Button isBusy={action.isBusy} onClick={() => askFor(true)}>
-              Reopen
-            </Button>
+            {isReopenable && (
+              <Button isBusy={action.isBusy} onClick={() => askFor(true)}>
+                Reopen
+              </Button>
+            )}
             <Button onClick={tell}>Tell all owners</Button>
             <Button kind="primary" isBusy={action.isBusy} onClick={() => askFor(false)}>
               Acknowledge all
@@ -69,13 +73,13 @@ export function BreachPage({ id }: { id: string }) {
       {breach !== undefined && value?.triage !== undefined && (
         <Triage breachId={id} {...value.triage} show={show} onAdded={people.reload} />
       )}
-      {breach !== undefined && <About breach={breach} />}
+      {breach !== undefined && <About breach={breach} unwatched={hasPeople ? unwatched : 0} />}
       {value !== undefined && breach === undefined ? (
         <NoMatch title="Nobody here is in this breach." path="/breaches" all="Show all breaches" />
       ) : (
         <>
-          {unwatched > 0 && <UnwatchedOfBreach id={id} count={unwatched} />}
           {hasPeople && <FindingList filters={filters} data={people} heading="People" />}
+          {unwatched > 0 && <UnwatchedOfBreach id={id} count={unwatched} />}
         </>
       )}
       {dialog}
@@ -107,7 +111,11 @@ function Triage({ breachId, assignee, comments, show, onAdded }: TriageProps) {
   );
 }
 
-function About({ breach }: { breach: Breach }) {
+/** On a phone the people come first. */
+const isPhone = matchMedia("(max-width: 46rem)");
+
+function About({ breach, unwatched }: { breach: Breach; unwatched: number }) {
+  const [isOpen] = useState(!isPhone.matches);
   const marks = [
     !breach.isVerified && "not verified",
     breach.isSensitive && "sensitive",
@@ -126,19 +134,36 @@ function About({ breach }: { breach: Breach }) {
             <bdi>{breach.domain}</bdi>
           </Fact>
         )}
+        <Fact name="At Have I Been Pwned">
+          {breach.addedDate !== null && `since ${dayName(breach.addedDate.slice(0, 10))}, `}
+          <a
+            href={`https://haveibeenpwned.com/Breach/${encodeURIComponent(breach.name)}`}
+            rel="noreferrer"
+            target="_blank"
+          >
+            its page
+          </a>
+        </Fact>
         <Fact name="Accounts">{number(breach.pwnCount)}</Fact>
         {marks.length > 0 && <Fact name="Marked as">{marks.join(", ")}</Fact>}
+        {unwatched > 0 && (
+          <Fact name="Not watched">
+            <a href="#not-watched">{count(unwatched, "address", "addresses")}</a>
+          </Fact>
+        )}
       </dl>
-      <section class="about">
-        <h2>What leaked</h2>
+      <details class="about" open={isOpen}>
+        <summary>
+          <h2>What leaked, and what to do</h2>
+        </summary>
         <ul class="leaked">
           {breach.dataClasses.map((dataClass) => (
             <li key={dataClass}>{dataClass}</li>
           ))}
         </ul>
         <Description breach={breach} />
-      </section>
-      <Advice advice={breach.advice} />
+        <Advice advice={breach.advice} />
+      </details>
     </>
   );
 }

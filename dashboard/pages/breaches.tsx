@@ -13,7 +13,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { place } from "../router.ts";
 import { count, number } from "../text/words.ts";
-import { nobody } from "./breaches/assignee.tsx";
+import { assignKey, nobody } from "./breaches/assignee.tsx";
 import { BreachName, exposedBy } from "./findings/columns.tsx";
 
 const states = [
@@ -83,17 +83,29 @@ const columns: Column<FoundBreach>[] = [
   },
   { name: "Exposed", cell: exposedBy },
   { name: "Open", kind: "number", width: "word", cell: ({ open }) => number(open) },
-  { name: "Acknowledged", kind: "number", width: "time", cell: ({ acknowledged }) => number(acknowledged) },
+  {
+    name: "Acknowledged",
+    kind: "number",
+    width: "time",
+    isMinor: true,
+    cell: ({ acknowledged }) => number(acknowledged),
+  },
   { name: "Not watched", kind: "number", width: "time", cell: ({ unwatched }) => number(unwatched) },
   {
     name: "Assignee",
     width: "name",
-    cell: ({ assignee, comments }) => (
+    cell: ({ id, assignee, comments }) => (
       <>
+        {assignKey({ breachId: String(id), assignee })}
         {Name({ text: assignee?.label ?? null })}
         {comments > 0 && <small> {count(comments, "comment")}</small>}
       </>
     ),
   },
-  { name: "Newest finding", width: "time", cell: ({ lastDetectedAt }) => <When time={lastDetectedAt} /> },
+  {
+    name: "Newest finding",
+    width: "time",
+    isMinor: true,
+    cell: ({ lastDetectedAt }) => <When time={lastDetectedAt} />,
+  },
 ];

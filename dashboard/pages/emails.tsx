@@ -169,18 +169,21 @@ const columns = (
       <span class={`state ${isActive ? "" : "off"}`}>{isActive ? "Enabled" : "Disabled"}</span>
     ),
   },
-  actionsColumn(
-    (email) => [
-      { name: "Edit", act: () => show((ends) => <EditEmail {...ends} email={email} />) },
-      {
-        name: email.isActive ? "Disable" : "Enable",
-        act: () => enableOne(email, !email.isActive),
-        isOff: isBusy,
-      },
-      { name: "Remove", act: () => showLast((ends) => <RemoveEmail {...ends} email={email} />) },
-    ],
-    ({ email }) => email,
-  ),
+  {
+    ...actionsColumn<Email>(
+      (email) => [
+        { name: "Edit", act: () => show((ends) => <EditEmail {...ends} email={email} />) },
+        {
+          name: email.isActive ? "Disable" : "Enable",
+          act: () => enableOne(email, !email.isActive),
+          isOff: isBusy,
+        },
+        { name: "Remove", act: () => showLast((ends) => <RemoveEmail {...ends} email={email} />) },
+      ],
+      ({ email }) => email,
+    ),
+    isMinor: true,
+  },
 ];
 
 /** How many, and the worst that is open. */

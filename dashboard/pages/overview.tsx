@@ -12,6 +12,7 @@ import { dayName, exactTime } from "../text/dates.ts";
 import { isPlotted } from "../text/months.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
 import { isolated } from "../translation.ts";
+import { assignKey } from "./breaches/assignee.tsx";
 import { BreachName } from "./findings/columns.tsx";
 import { MonthPlot } from "./overview/month-plot.tsx";
 import { NextStep } from "./overview/next-step.tsx";
@@ -120,6 +121,7 @@ function NewBreaches({ open, people, breaches }: Overview["news"]) {
         {breaches.map(({ severity, findings, open, told, assignee, ...breach }) => (
           <li key={breach.breachId}>
             <SeverityMark severity={severity} />
+            {assignKey({ breachId: String(breach.breachId), assignee })}
             <BreachName breach={breach} href={addressOf(`/breaches/${breach.breachId}`)} />
             <span>
               {count(findings, "person", "people")}

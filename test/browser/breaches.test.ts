@@ -20,6 +20,14 @@ test("the keyboard finds a breach by its name, acknowledges it as a whole, reope
   await press(page, "Example Shop (invented)");
   await page.getByRole("heading", { level: 1, name: "Example Shop (invented)" }).waitFor();
   await isLoaded(page);
+  const { breach } = (await api.list("/breaches?include=details")).find(
+    ({ breach }) => breach.title === "Example Shop (invented)",
+  );
+  const atHibp = page.getByRole("link", { name: "its page" });
+  expect(await atHibp.getAttribute("href")).toBe(`https://haveibeenpwned.com/Breach/${breach.name}`);
+  const [year] = breach.addedDate.split("-");
+  await page.getByText(new RegExp(`^since .*${year}, its page$`)).waitFor();
+  expect(await page.getByRole("button", { name: "Reopen" }).count()).toBe(0);
   await page.getByText("the online shop Example Shop left a backup of its customer").waitFor();
   await page.getByRole("listitem").filter({ hasText: "Passwords" }).first().waitFor();
   await page.getByText("Secrets that open accounts leaked").waitFor();

@@ -92,6 +92,44 @@ test("names of any length, direction and form are text, and widen no page", asyn
   await isNotWidened();
 });
 
+test("a member's keys acknowledge on the page of an address, and take it back", async () => {
+  const { api, emailIds, ...organization } = await createScanned();
+  const place = `/emails/${emailIds[0]}`;
+  const { page } = await signInTo(organization, { place, role: "member" });
+  const acknowledged = async () => (await api.get("/breaches?acknowledged=true")).body;
+  const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") });
+  const keys = async (...all: string[]) => {
+    for (const key of all) await page.keyboard.press(key);
+  };
+  await expect.poll(() => rows.count()).toBe(3);
+  expect(await page.getByRole("button", { name: "Reopen" }).count()).toBe(0);
+  await keys("j", "e");
+  await page.getByText("Acknowledged 1 finding.").waitFor();
+  await rows.nth(0).getByText("Handled").waitFor();
+  // Each key goes on to the next row.
+  await keys("e");
+  await rows.nth(1).getByText("Handled").waitFor();
+  expect((await acknowledged()).total).toBe(2);
+  await page.getByText("Acknowledged 1 finding.").waitFor();
+  await keys("z");
+  await page.getByText("Reopened 1 finding.").waitFor();
+  await rows.nth(1).getByText("Open").waitFor();
+
+  await keys("k", "E");
+  const dialog = page.getByRole("dialog", { name: "Acknowledge 1 finding" });
+  await dialog.getByLabel("Reason").fill("Password changed");
+  await keys("Control+Enter");
+  await dialog.waitFor({ state: "detached" });
+  await expect.poll(async () => (await acknowledged()).total).toBe(2);
+  await rows.nth(1).getByRole("checkbox").check();
+  await page.getByRole("button", { name: "Reopen" }).waitFor();
+  await rows.nth(1).getByRole("checkbox").uncheck();
+  await rows.nth(2).getByRole("checkbox").check();
+  expect(await page.getByRole("button", { name: "Reopen" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+  await expect.poll(async () => (await acknowledged()).total).toBe(3);
+});
+
 test("the page of an address has its findings, disables it, and removes it", async () => {
   const { page } = await signInTo(await createScanned());
   await page.getByRole("link", { name: "ada@demo.example" }).click();

@@ -71,6 +71,80 @@ test("e, then z leaves everything as it was, also from another page", async () =
   expect(await findings()).toEqual(before);
 });
 
+/** Holds the reply to the next request that `matches` back, until it is released. */
+const hold = async (page: Page, matches: (url: string) => boolean) => {
+  const isAsked = Promise.withResolvers<void>();
+  const isFree = Promise.withResolvers<void>();
+  let isHeld = false;
+  await page.route("**/api/**", async (route) => {
+    if (isHeld || !matches(route.request().url())) return route.fallback();
+    isHeld = true;
+    const response = await route.fetch();
+    isAsked.resolve();
+    await isFree.promise;
+    await route.fulfill({ response });
+  });
+  return { isAsked: isAsked.promise, release: isFree.resolve };
+};
+
+test("z waits for an acknowledgement that is under way, and then undoes it", async () => {
+  const before = await findings();
+  const page = await open("/findings");
+  await page.getByRole("rowheader").first().waitFor();
+  const isAcknowledging = (url: string) => /\/breaches\/acknowledge(?:ments)?$/.test(url);
+  for (const keys of [
+    ["j", "e"],
+    ["X", "e"],
+    ["Enter", "e"],
+  ]) {
+    const { isAsked, release } = await hold(page, isAcknowledging);
+    await press(page, ...keys);
+    await isAsked;
+    await press(page, "z");
+    await page.getByText("Reopening …").last().waitFor();
+    release();
+    await page
+      .getByText(/^Reopened \d findings?\.$/)
+      .last()
+      .waitFor();
+    expect(await findings()).toEqual(before);
+  }
+  await press(page, "Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+
+  // Nothing is sent while it is not known yet which findings match.
+  const { isAsked, release } = await hold(page, (url) => /limit=1(?:&|$)/.test(url));
+  const sent: string[] = [];
+  page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
+  await press(page, "X", "e");
+  await isAsked;
+  await press(page, "z");
+  release();
+  await page.getByText("Nothing was acknowledged.").waitFor();
+  expect(sent).toEqual([]);
+});
+
+test("of two that are under way z undoes the later one, also where its reply is first", async () => {
+  const page = await open("/findings");
+  await page.getByRole("rowheader").first().waitFor();
+  const { isAsked, release } = await hold(page, (url) => url.endsWith("/breaches/acknowledge"));
+  await press(page, "j", "e");
+  await isAsked;
+  const [one, two] = (await page.getByRole("rowheader").allInnerTexts()).slice(0, 2);
+  await press(page, "e");
+  await page.getByText("Acknowledged 1 finding.").waitFor();
+  release();
+  await press(page, "z");
+  await page.getByText("Reopened 1 finding.").waitFor();
+  expect(two).not.toBe(one);
+  expect((await changing.organization.api.get("/breaches?acknowledged=true")).body).toMatchObject({
+    total: 1,
+    breaches: [{ email: one }],
+  });
+  await changing.organization.api.post("/breaches/reopenings", { filter: { acknowledged: true } });
+  await expect.poll(acknowledged).toBe(0);
+});
+
 test("keys do nothing in a field, with Ctrl, held down, or under another dialog", async () => {
   const before = await findings();
   const page = await open("/findings");
@@ -132,6 +206,35 @@ test("E asks, and Ctrl+Enter sends; j, k, t and e go through findings in the pan
   await expect.poll(() => focused(page)).toBe(titles[3]?.replace(" in", ""));
   await api.post("/breaches/reopenings", { filter: { acknowledged: true } });
   await expect.poll(acknowledged).toBe(0);
+});
+
+test("a assigns the row to me, on the overview and in the list of breaches", async () => {
+  const page = await open();
+  await page.getByRole("heading", { name: "3 new findings to handle" }).waitFor();
+  const me = /browser-.*@demo\.example/;
+  // On a phone a row of news is two lines.
+  await page.setViewportSize({ width: 320, height: 844 });
+  const heights = await page.evaluate<number[]>(
+    `[...document.querySelectorAll(".ranking li")].map((row) => row.getBoundingClientRect().height)`,
+  );
+  for (const height of heights) expect(height).toBeLessThanOrEqual(60);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  // Without a row it does nothing.
+  await press(page, "a", "j", "a");
+  await page.getByText(/^Assigned to .*browser-.*@demo\.example.*\.$/).waitFor();
+  await page.getByRole("listitem").filter({ hasText: "Fresh" }).first().getByText(me).waitFor();
+  expect(await focused(page)).toBe("Fresh (invented)");
+  await press(page, "a");
+  await page.getByText("You have this breach in hand already.").waitFor();
+
+  await tabTo(page, "Breaches");
+  await press(page, "Enter");
+  const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") });
+  await expect.poll(() => rows.filter({ hasText: me }).count()).toBe(1);
+  await press(page, "j");
+  const other = (await focused(page)) === "Fresh (invented)" ? "j" : "k";
+  await press(page, other, "a");
+  await expect.poll(() => rows.filter({ hasText: me }).count()).toBe(await rows.count());
 });
 
 test("from the overview to an empty inbox, one key a decision", async () => {

@@ -52,13 +52,13 @@ describe("Tell the owner", () => {
     await page.getByRole("link", { name: "Example Shop (invented)" }).click();
     await page.getByRole("heading", { level: 1, name: "Example Shop (invented)" }).waitFor();
     await isLoaded(page);
-    // Addresses that nobody watches stand above.
-    await page.getByRole("checkbox", { name: "Select this page" }).last().check();
+    // Addresses that nobody watches stand below.
+    await page.getByRole("checkbox", { name: "Select this page" }).first().check();
     await page.getByRole("button", { name: "Tell the owners" }).click();
     await one.getByText("1 person gets an e-mail").waitFor();
     await one.getByRole("button", { name: "Tell the owner" }).click();
     await page.getByText("1 e-mail is on the way.").waitFor();
-    await page.getByText("None selected").last().waitFor();
+    await page.getByText("None selected").first().waitFor();
     await mails("donald", 1);
     await mails("grace", 1);
 

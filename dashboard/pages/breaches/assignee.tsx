@@ -5,6 +5,7 @@ import { memberChoices } from "../../components/choices.ts";
 import { type Ends, FormDialog, type Show } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { FailureNotice, Pending } from "../../components/notice.tsx";
+import { rowKey } from "../../components/shortcuts.tsx";
 import { say } from "../../components/status.tsx";
 import { useAction } from "../../components/use-action.ts";
 import { reloadAll, useData } from "../../components/use-data.ts";
@@ -31,6 +32,19 @@ async function assign({ breachId, assignee }: Of, userId: number | null): Promis
     throw error;
   }
 }
+
+/** For a row of a breach: the key that assigns it to the reader. */
+export const assignKey = (of: Of) =>
+  rowKey("a", async () => {
+    const me = session.value?.user.id;
+    if (me === undefined) return;
+    if (of.assignee?.id === me) return say("You have this breach in hand already.");
+    try {
+      await assign(of, me);
+    } catch (error) {
+      say(`Not assigned: ${asFailure(error).message}`);
+    }
+  });
 
 /** Who has the breach in hand, with what changes that. */
 export function AssigneeValue({ of, show }: { of: Of; show: Show }) {

@@ -22,7 +22,7 @@ export function UnwatchedOfBreach({ id, count }: { id: string; count: number }) 
   const { column, bar, dialog, failure } = useUnwatched(filters, data);
   const { total = count, addresses = [] } = data.value ?? {};
   return (
-    <section>
+    <section id="not-watched">
       <h2>Not watched: {number(total)}</h2>
       <Pending data={data} what="addresses" />
       {failure}

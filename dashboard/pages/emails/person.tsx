@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Finding, Person } from "../../api/routes.ts";
 import { Button } from "../../components/button.tsx";
@@ -16,9 +17,10 @@ import { go } from "../../router.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count, number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
-import { BreachName, exposed, state } from "../findings/columns.tsx";
+import { BreachName, exposed, firstSeen, state } from "../findings/columns.tsx";
+import { TellDialog } from "../findings/dialogs.ts";
 import { anyState, openOnes } from "../findings/filters.ts";
-import { TellDialog } from "../findings/tell.tsx";
+import { useHandling } from "../findings/handling.tsx";
 import { enable, RemoveEmail } from "./change.tsx";
 import { EditEmail } from "./edit.tsx";
 
@@ -27,6 +29,7 @@ export function PersonPage({ id }: { id: string }) {
   const { value, reload } = data;
   const { dialog, show } = useDialog(reload);
   const action = useAction();
+  const handling = useHandling({ shown: value?.findings ?? [], filters: { emailId: id }, reload });
   return (
     <Page
       title={value === undefined ? "Address" : isolated(inBothForms(value.email))}
@@ -82,9 +85,10 @@ export function PersonPage({ id }: { id: string }) {
             <Told owner={value.owner} />
           </dl>
           <SubAddresses of={value.subAddresses} />
-          <Findings email={value} />
+          <Findings email={value} handling={handling} />
         </>
       )}
+      {handling.dialog}
       {dialog}
     </Page>
   );
@@ -137,8 +141,12 @@ function SubAddresses({ of }: { of: { email: string; breachCount: number }[] }) 
   );
 }
 
+type FindingsProps = { email: Person; handling: ReturnType<typeof useHandling> };
+
 /** Newest first. */
-function Findings({ email: { id, breachCount, lastScannedAt, findings } }: { email: Person }) {
+function Findings({ email, handling: { column, bar, failure } }: FindingsProps) {
+  const { id, breachCount, lastScannedAt, findings } = email;
+  const withSelection = useMemo(() => [column, ...columns], [column]);
   return (
     <section>
       <h2>Findings</h2>
@@ -149,12 +157,16 @@ function Findings({ email: { id, breachCount, lastScannedAt, findings } }: { ema
             : "The last check found this address in no breach."}
         </p>
       ) : (
-        <Table caption="findings" columns={columns} rows={findings} />
+        <>
+          {bar}
+          {failure}
+          <Table caption="findings" columns={withSelection} rows={findings} />
+        </>
       )}
-      {findings.length > 0 && (
+      {breachCount > findings.length && findings.length > 0 && (
         <p>
           <a href={addressOf("/findings", { emailId: id, acknowledged: anyState })}>
-            {breachCount > findings.length && `All ${number(breachCount)}: `}Acknowledge or reopen them
+            All {number(breachCount)} findings
           </a>
         </p>
       )}
@@ -170,6 +182,6 @@ const columns: Column<Finding>[] = [
     cell: ({ id, breach }) => <BreachName breach={breach} href={addressOf(`/findings/${id}`)} />,
   },
   exposed,
-  { name: "First seen", width: "time", cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },
+  { ...firstSeen, isMinor: true },
   state,
 ];

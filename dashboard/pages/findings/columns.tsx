@@ -82,9 +82,9 @@ export const columns = (
   { name: "Owner", cell: ({ ownerName }) => Name({ text: ownerName }) },
   ...(isOfBreach
     ? [{ name: "Team", cell: ({ team }: Finding) => <Name text={team?.name ?? null} /> }]
-    : [breachColumn, exposed]),
+    : [breachColumn, { ...exposed, isMinor: true }]),
   ...(isOfBreach && hasLogins ? [{ name: "Logins stolen for", cell: StolenLogins }] : []),
-  { name: "First seen", width: "time", cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} /> },
+  { ...firstSeen, isMinor: !isOfBreach },
   ...(isOpen ? [] : [state]),
 ];
 
@@ -97,6 +97,12 @@ const breachColumn: Column<Finding> = {
 export const exposed: Column<Finding> = {
   name: "Exposed",
   cell: ({ breach }) => exposedBy(breach),
+};
+
+export const firstSeen: Column<Finding> = {
+  name: "First seen",
+  width: "time",
+  cell: ({ firstDetectedAt }) => <When time={firstDetectedAt} />,
 };
 
 export const state: Column<Finding> = {
