@@ -77,15 +77,19 @@ test("the keyboard adds a webhook, disables and enables it, and deletes it", asy
   await press(page, "Options");
   await dialog.getByLabel("Least severity").selectOption("High");
   await dialog.getByLabel("Sensitive breaches").selectOption("Not sent");
+  await dialog
+    .getByLabel("Events of new breaches")
+    .selectOption("One for each scan and breach, with details");
   await press(page, "Add channel");
   await dialog.waitFor({ state: "detached" });
   const [{ id }] = await api.list("/alert-configs");
   expect((await api.get(`/alert-configs/${id}/options`)).body).toEqual({
     name: "Tickets",
     minSeverity: "high",
-    grouping: "address",
+    grouping: "scan",
     sensitive: "discreet",
     tellOwners: false,
+    details: true,
   });
 
   const row = page.getByRole("row").filter({ hasText: "Tickets" });

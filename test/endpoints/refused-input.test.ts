@@ -131,6 +131,7 @@ const bodies: readonly [route: string, body: object, refused: Record<string, rea
       grouping: [undefined, "month"],
       sensitive: [undefined, "silent"],
       tellOwners: [undefined, "yes"],
+      details: [null, "yes"],
       "minSeverty: is an unknown field": ["high"],
     },
   ],
