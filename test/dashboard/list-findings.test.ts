@@ -101,7 +101,7 @@ describe("200", () => {
     expect(none).toMatchObject({ findings: [], total: 0, scan: scanned });
   });
 
-  test("of a breach, how many are acknowledged, in whatever state; not in the contract's", async () => {
+  test("of a breach, how many are acknowledged, whatever the state", async () => {
     const [one] = all.filter(({ acknowledged }) => acknowledged);
     const ofBreach = `breachId=${one?.breach.id}`;
     const acknowledged = all.filter(({ breach, ...row }) => breach.id === one?.breach.id && row.acknowledged);
