@@ -3,7 +3,7 @@
  * that many people are in.
  */
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtInBreaches } from "./hibp/hibp.ts";
 
@@ -14,15 +14,19 @@ const dayMilliseconds = 86_400_000;
 const payrollPeople = join(import.meta.dirname, "demo/payroll-people.csv");
 const unwatched = ["ida.rhodes", "intern", "jean.bartik", "kay.mcnulty", "marlyn.meltzer", "scanner"];
 
-/** Writes the files, unless an earlier start did: a breach keeps its dates. Resolves to their directory. */
+const directoryIn = (dataDirectory: string): string => join(dataDirectory, "breaches");
+
+/**
+ * Writes the files, unless an earlier start did: a breach keeps its dates. Nobody is in the breach of this week
+ * yet. Resolves to their directory.
+ */
 export const writeDemoBreaches = async (dataDirectory: string, now = new Date()): Promise<string> => {
-  const directory = join(dataDirectory, "breaches");
+  const directory = directoryIn(dataDirectory);
   if (existsSync(join(directory, "accounts.json"))) return directory;
   await mkdir(directory, { recursive: true });
-  const read = async (file: string) => JSON.parse(await readFile(join(builtInBreaches, file), "utf8"));
   const write = (file: string, content: unknown) => writeFile(join(directory, file), JSON.stringify(content));
   const daysAgo = (days: number): string => new Date(now.getTime() - days * dayMilliseconds).toISOString();
-  const catalog = await read("catalog.json");
+  const catalog = await readBuiltIn("catalog.json");
   const breach = {
     ...catalog[0],
     Name: name,
@@ -45,12 +49,23 @@ export const writeDemoBreaches = async (dataDirectory: string, now = new Date())
       "Salutations",
     ],
   };
+  await write("catalog.json", [...catalog, breach]);
+  await write("stealer-logs.json", await readBuiltIn("stealer-logs.json"));
+  // Last, so that a list in this place is whole.
+  await write("accounts.json", await readBuiltIn("accounts.json"));
+  return directory;
+};
+
+/** From now on the people are in the breach of this week. Nothing happens where there are no such files. */
+export const publishBreach = async (dataDirectory: string): Promise<void> => {
+  const file = join(directoryIn(dataDirectory), "accounts.json");
+  if (!existsSync(file)) return;
   const watched = (await readFile(payrollPeople, "utf8")).match(/^.+@demo\.example/gm) ?? [];
   const addresses = [...watched, ...unwatched.map((alias) => `${alias}@demo.example`)];
   const accounts = Object.fromEntries(addresses.map((address) => [address, [name]]));
-  await write("catalog.json", [...catalog, breach]);
-  await write("stealer-logs.json", await read("stealer-logs.json"));
-  // Last, so that a list in this place is whole.
-  await write("accounts.json", { ...(await read("accounts.json")), ...accounts });
-  return directory;
+  // Renamed, so that the server reads no half of it.
+  await writeFile(`${file}.new`, JSON.stringify({ ...(await readBuiltIn("accounts.json")), ...accounts }));
+  await rename(`${file}.new`, file);
 };
+
+const readBuiltIn = async (file: string) => JSON.parse(await readFile(join(builtInBreaches, file), "utf8"));

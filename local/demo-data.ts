@@ -5,9 +5,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { publishBreach } from "./demo-breaches.ts";
 
 /** Files of the addresses that the first scan finds new, and the second; most are in the invented breaches. */
-const people = [["people.csv"], ["more-people.csv", "payroll-people.csv"]];
+const people = [["people.csv", "payroll-people.csv"], ["more-people.csv"]];
 
 /** The first reaches nobody outside of this machine: mail goes to a folder. The second fails. */
 const channelsOf = (brokenUrl: string) => [
@@ -25,13 +26,16 @@ const channelsOf = (brokenUrl: string) => [
 
 const scanWithinMilliseconds = 30_000;
 
+/** `directory`: of the run's data. */
+type Settings = { directory: string; port: number; brokenUrl: string; signal: AbortSignal };
+
 /**
  * Adds the channels and imports the addresses, scans them in two scans and acknowledges two findings. Throws
  * when the API refuses a request, or a scan does not end in time.
  */
 export const fillDemo = async (
   key: string,
-  { port, brokenUrl, signal }: { port: number; brokenUrl: string; signal: AbortSignal },
+  { directory, port, brokenUrl, signal }: Settings,
 ): Promise<void> => {
   const call = async (
     method: "GET" | "POST" | "PUT",
@@ -71,8 +75,10 @@ export const fillDemo = async (
     const whole = { name, minSeverity: "low", tellOwners: false, ...options };
     await call("PUT", `/alert-configs/${id}/options`, whole);
   }
-  for (const files of people) {
+  for (const [index, files] of people.entries()) {
     for (const file of files) await importFile(file);
+    // What the first check of an address finds is no news.
+    if (index === 1) await publishBreach(directory);
     await scan();
   }
   const { breaches } = (await call("GET", "/breaches?acknowledged=false")) as {
