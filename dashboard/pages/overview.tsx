@@ -139,7 +139,7 @@ function NewBreaches({ open, people, breaches }: Overview["news"]) {
         </li>
       </ul>
       {people > 0 && (
-        <p class="muted">In 7 days {count(people, "person was", "people were")} found in a breach.</p>
+        <p class="muted">Found in breaches in the last 7 days: {count(people, "person", "people")}.</p>
       )}
     </>
   );
