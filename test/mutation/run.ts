@@ -21,8 +21,12 @@ const areas: Record<string, { mutate: string[]; tests: string[] }> = {
     tests: ["test/counts/{counts,news}.test.ts", "test/hibp/severity.test.ts"],
   },
   alerting: {
-    mutate: ["shared/alerting/outbox/{collecting,singles,window}.ts", "shared/alerting/deliveries/share.ts"],
-    tests: ["test/alerting/scan-messages.test.ts"],
+    mutate: [
+      "shared/alerting/outbox/{collecting,singles,window}.ts",
+      "shared/alerting/deliveries/share.ts",
+      "shared/alerting/attempts/events-of-scan.ts",
+    ],
+    tests: ["test/alerting/{scan-messages,webhook-details}.test.ts"],
   },
   access: {
     mutate: ["shared/access/api/{authenticate,source-address}.ts", "shared/access/sessions/browser.ts"],
