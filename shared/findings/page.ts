@@ -3,7 +3,6 @@ import { breachIndex, breachPartition } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import * as counts from "../counts/counts.ts";
 import { levelOf } from "../hibp/severity.ts";
-import { severities } from "../hibp/severity-schema.ts";
 import { emails } from "../monitoring/emails/record.ts";
 import type { FindingOrder } from "./finding-schema.ts";
 import { type FindingGroup, type FindingRecord, findings, type GroupFilter, isOf } from "./record.ts";
@@ -37,13 +36,6 @@ type Page = { rows: Shown[]; total: number; unacknowledged: number; acknowledged
 
 const isOpen = ({ acknowledged }: FindingGroup): boolean => !acknowledged;
 
-/** Worst first. */
-const bySeverity = severities.map(
-  (each) =>
-    ({ severity }: FindingGroup): boolean =>
-      severity === levelOf(each),
-);
-
 export const page = async (org: number, query: FindingQuery): Promise<Page> => {
   const { limit, offset, acknowledged, breachId, domainId, emailId, scanId, severity, told, order } = query;
   const isFiltered = [acknowledged, domainId, scanId, severity, told].some((value) => value !== undefined);
@@ -54,7 +46,7 @@ export const page = async (org: number, query: FindingQuery): Promise<Page> => {
       offset,
       attributes: shownAttributes,
       ...(isFiltered && { matches }),
-      ...(order === "severity" && { order: bySeverity }),
+      ...(order === "severity" && { rank: ({ severity }) => severity }),
     });
     return { rows: items, total, unacknowledged: findings.sum(directory, isOpen) };
   }

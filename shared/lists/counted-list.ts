@@ -22,11 +22,8 @@ type PageInput<G, J, Name extends string> = {
   attributes?: readonly Name[] | undefined;
   /** Which groups are wanted. Default: all. */
   matches?: ((group: G) => boolean) | undefined;
-  /**
-   * Lists all members of the first of these kinds, then those of the second; others are left out. Default:
-   * newest first.
-   */
-  order?: readonly ((group: G) => boolean)[] | undefined;
+  /** Lists members of groups with a higher rank first, newest first within a rank. Default: newest first. */
+  rank?: ((group: G) => number) | undefined;
   limit: number;
   offset: number;
   /** ISO 8601. Members with an earlier `createdAt` are left out. */
@@ -157,6 +154,10 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
 
     directory: (org: number): Promise<directories.Directory> => directories.read(org, kind),
 
+    /** How many members each group has. */
+    sums: (directory: directories.Directory): { group: G; count: number }[] =>
+      [...directories.sums(directory)].map(([groupKey, count]) => ({ group: codec.decode(groupKey), count })),
+
     /** How many members match, exactly. */
     sum: (directory: readonly { counts: directories.Counts }[], matches?: (group: G) => boolean): number => {
       const matching = codec.matcher(matches);
@@ -173,14 +174,14 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     },
 
     /**
-     * A page, newest first unless `order` says otherwise, and how many members match in all. Takes two trips:
+     * A page, newest first unless `rank` says otherwise, and how many members match in all. Takes two trips:
      * the directory, then the members together with what `join` reads. A member may be moved or deleted
      * between the two trips. It can then be missing, shift the page by one, still count in the total, or be
      * unknown to `join`. Nothing else can happen.
      */
     page: async <J = undefined, Name extends keyof M & string = keyof M & string>(
       org: number,
-      { attributes, matches, order, limit, offset, since, join }: PageInput<G, J, Name>,
+      { attributes, matches, rank, limit, offset, since, join }: PageInput<G, J, Name>,
     ): Promise<{
       items: Pick<M, Name | Always>[];
       total: number;
@@ -189,8 +190,8 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     }> => {
       const matching = codec.matcher(matches);
       const directory = await directories.read(org, kind);
-      const kinds = order?.map((isOf) => codec.matcher((group) => (matches?.(group) ?? true) && isOf(group)));
-      const plan = planPages(directory, kinds ?? [matching], { limit, offset, since });
+      const kinds = rank ? byRank(directory, matching, (key) => rank(codec.decode(key))) : [matching];
+      const plan = planPages(directory, kinds, { limit, offset, since });
       const project = attributes && [...new Set<string>([...always, ...attributes])];
       const [joined, { rows, visible }] = await Promise.all([
         join?.([...plan.groupKeys].map(codec.decode)),
@@ -204,6 +205,21 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       };
     },
   };
+};
+
+/** Which matching group keys of a directory have the highest rank, which the next, and so on. */
+const byRank = (
+  directory: directories.Directory,
+  matching: (groupKey: string) => boolean,
+  rankOf: (groupKey: string) => number,
+): ((groupKey: string) => boolean)[] => {
+  const groupKeys = [...directories.sums(directory).keys()].filter(matching);
+  return [...Map.groupBy(groupKeys, rankOf)]
+    .sort(([one], [other]) => other - one)
+    .map(([, ofRank]) => {
+      const wanted = new Set(ofRank);
+      return (groupKey) => wanted.has(groupKey);
+    });
 };
 
 /**

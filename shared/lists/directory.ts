@@ -27,6 +27,14 @@ export const read = async (org: number, kind: ListKind): Promise<Directory> => {
   return (await table.queryWire({ pk, descending: true })).map(blockIn);
 };
 
+/** The counts of all blocks together. */
+export const sums = (directory: Directory): Counts => {
+  const all = new Map<string, number>();
+  for (const { counts } of directory)
+    for (const [groupKey, count] of counts) all.set(groupKey, (all.get(groupKey) ?? 0) + count);
+  return all;
+};
+
 /** The first of the rows from `block` on, ascending. */
 export const readFrom = async (
   org: number,

@@ -20,9 +20,14 @@ export const readPlanned = async (
   { project, matching }: Projection & { matching: (groupKey: string) => boolean },
 ): Promise<{ rows: table.WireRow[]; visible: number }> => {
   let visible = 0;
+  const ranges = Map.groupBy(
+    reads.filter((read) => read.way === "range"),
+    ({ block }) => block,
+  );
+  const sent = new Map([...ranges].map(([block, some]) => [block, sendRanges(org, kind, some, { project })]));
   const rows = await Promise.all(
     reads.map(async (read) => {
-      if (read.way === "range") return readRange(org, kind, read, { project });
+      if (read.way === "range") return readRange(org, kind, read, { project }, await sent.get(read.block));
       const boundary = await readBoundary(org, kind, read, { project });
       visible = boundary.visible;
       return boundary.rows;
@@ -101,16 +106,42 @@ export const countBlock = async (
   return rows.filter(isOneOf(groupKeys)).length;
 };
 
+/**
+ * What any of these reads of one block needs, newest first. An order reads a block for each of its ranks. Ranges
+ * of two ranks always touch, so one request for all costs no more than several.
+ */
+const sendRanges = (
+  org: number,
+  kind: ListKind,
+  reads: readonly RangeRead[],
+  { project }: Projection,
+): Promise<table.WireRow[]> => {
+  const [first] = reads;
+  const named = reads.flatMap(({ groupKeys }) => groupKeys ?? []);
+  const isAny = reads.some(({ groupKeys }) => groupKeys === undefined);
+  return readBlock(org, kind, first?.block ?? 0, {
+    fromId: Math.min(...reads.map(({ fromId }) => fromId)),
+    toId: Math.max(...reads.map(({ toId }) => toId)),
+    descending: true,
+    where: hasOneOf(isAny ? undefined : named),
+    project,
+  });
+};
+
+/** `sent`: what was sent for this read and others of its block. */
 const readRange = async (
   org: number,
   kind: ListKind,
   read: RangeRead,
   { project }: Projection,
+  sent?: readonly table.WireRow[],
 ): Promise<table.WireRow[]> => {
-  const { block, groupKeys, fromId, toId, descending, skip, taken } = read;
-  const where = hasOneOf(groupKeys);
-  const rows = await readBlock(org, kind, block, { fromId, toId, descending, where, project });
-  const members = rows.filter(isOneOf(groupKeys)).slice(skip, skip + taken);
+  const { groupKeys, fromId, toId, descending, skip, taken } = read;
+  const rows = sent ?? (await sendRanges(org, kind, [read], { project }));
+  const inRange = rows.filter(({ id }) => Number(id?.N) >= fromId && Number(id?.N) <= toId);
+  const matching = inRange.filter(isOneOf(groupKeys));
+  if (!descending) matching.reverse();
+  const members = matching.slice(skip, skip + taken);
   // Members of the range have moved since the directory was read, and others of the block take their places.
   // In a full block the ids that the range left out come before the page.
   const whole = wholeBlock(read);
