@@ -55,6 +55,7 @@ const pagesOf = ({ org, findings, addresses, activityCount }: Seeded): Page[] =>
     emails("/emails?domainId=1"),
     emails("/emails?domainId=3"),
     emails("/emails?isActive=false"),
+    emails("/emails?breached=true&order=worst"),
     searching(addressOf(middle(addresses))),
     searching("one.seeded"),
     scans("/scans"),

@@ -32,10 +32,19 @@ const states = [
   { value: "false", label: "Disabled" },
 ];
 
+const exposures = [
+  { value: "true", label: "With open findings" },
+  { value: "false", label: "Without" },
+];
+
+const newest = { value: "newest", label: "Newest first" };
+const orders = [{ value: "worst", label: "Most exposed first" }];
+
 export function EmailsPage() {
-  const { q, domainId, teamId, isActive } = place.value.query;
-  const filters = { q, domainId, teamId, isActive };
-  const data = usePage(filters, (query, signal) => call("GET /dashboard/emails", { query }, { signal }));
+  const { q, domainId, teamId, isActive, breached, order } = place.value.query;
+  const filters = { q, domainId, teamId, isActive, breached };
+  const listed = { ...filters, order };
+  const data = usePage(listed, (query, signal) => call("GET /dashboard/emails", { query }, { signal }));
   const action = useAction();
   const { dialog, show } = useDialog(data.reload);
   const shown = data.value?.emails ?? [];
@@ -92,6 +101,8 @@ export function EmailsPage() {
         />
         <Filter label="Team" name="teamId" choices={teamChoices} chosenLabel={first?.team?.name} />
         <Filter label="State" name="isActive" choices={states} />
+        <Filter label="Findings" name="breached" choices={exposures} />
+        <Filter label="Order" name="order" choices={orders} none={newest} />
       </FilterBar>
       <FailureNotice failure={action.failure} />
       {shown.length > 0 && (
@@ -186,13 +197,14 @@ const columns = (
   },
 ];
 
-/** How many, and the worst that is open. */
-function Breaches({ id, breachCount, severity, lastScannedAt }: Email) {
+/** How many, the worst that is open, and how many are open unless all are. */
+function Breaches({ id, breachCount, severity, unacknowledgedBreachCount: open, lastScannedAt }: Email) {
   if (breachCount === 0) return <span class="muted">{lastScannedAt === null ? "–" : "0"}</span>;
   return (
     <>
       <a href={addressOf("/findings", { acknowledged: anyState, emailId: id })}>{number(breachCount)}</a>{" "}
       {severity !== null && SeverityMark({ severity })}
+      {severity !== null && open < breachCount && <small> {number(open)} open</small>}
     </>
   );
 }

@@ -13,6 +13,7 @@ import { isPlotted } from "../text/months.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
 import { isolated } from "../translation.ts";
 import { assignKey } from "./breaches/assignee.tsx";
+import { mostExposed } from "./emails/filters.ts";
 import { BreachName } from "./findings/columns.tsx";
 import { MonthPlot } from "./overview/month-plot.tsx";
 import { NextStep } from "./overview/next-step.tsx";
@@ -207,6 +208,11 @@ function Figures({ overview }: { overview: Overview }) {
           <strong>{number(emails.breached)}</strong> of {number(emails.active)} watched
           {emails.disabled > 0 && `, ${number(emails.disabled)} more disabled`}
         </dd>
+        {findings.open > 0 && (
+          <dd>
+            <a href={addressOf("/emails", mostExposed)}>Most exposed people</a>
+          </dd>
+        )}
         <NotWatched {...overview} />
       </div>
       <LastScan scan={lastScan} />

@@ -4,5 +4,5 @@ import { createTeam } from "./endpoint.ts";
 
 export const handler = serve(createTeam, async ({ org, actor, body }) => {
   const { id, name } = await teams.create(org, body.name, actor);
-  return { id, name, emailCount: 0 };
+  return { id, name, emailCount: 0, breachedEmailCount: 0 };
 });

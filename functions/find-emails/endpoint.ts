@@ -4,7 +4,7 @@ import { total } from "../../shared/contract/page.ts";
 import { emailFilters, listedEmail, searchText } from "../../shared/monitoring/emails/email-schema.ts";
 
 export const findEmails = defineEndpoint({
-  summary: "Find monitored e-mails, newest first",
+  summary: "Find monitored e-mails, newest first unless `order` says otherwise",
   access: "user",
   query: z.object({ ...emailFilters, q: z.optional(searchText) }),
   reply: z.object({ emails: z.array(listedEmail), total }),

@@ -1,7 +1,7 @@
 import * as activity from "../access/activity/activity.ts";
 import type { Actor } from "../access/activity/actor.ts";
 import { membership, shownActor } from "../access/members/membership.ts";
-import { exists } from "../aws/table/condition.ts";
+import { exists, type Write } from "../aws/table/condition.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
@@ -10,7 +10,7 @@ import type { Breach } from "../hibp/breach.ts";
 import * as breachDetails from "../hibp/breach-details.ts";
 import * as domains from "../monitoring/domains/domain.ts";
 import { lastScannedAt, later, type OwnChecked, ownChecked } from "../monitoring/domains/own-checks.ts";
-import { type Email, emails, openDifferences } from "../monitoring/emails/record.ts";
+import { changeFindings, type Email, emails } from "../monitoring/emails/record.ts";
 import type { Finding, Resolution } from "./finding-schema.ts";
 import { type FindingQuery, page, type Shown } from "./page.ts";
 import { findings } from "./record.ts";
@@ -115,16 +115,16 @@ export const acknowledge = (
     const { id, resolution, reason = null } = input;
     const row = await findings.get(org, id);
     if (row === undefined) throw new Refusal("findingNotFound");
-    const slot = await activity.slot(org);
     const from = findings.groupOf(row);
     const to = { ...from, acknowledged: true };
-    const email = emails.key(org, row.emailId);
+    const [email, slot] = await Promise.all([
+      from.acknowledged ? undefined : emails.get(org, row.emailId),
+      activity.slot(org),
+    ]);
     // Without its e-mail the finding is about to be deleted by the removal of the e-mail.
-    const ofEmail = { if: exists, refusal: "findingNotFound" } as const;
+    const isThere: Write = { check: emails.key(org, row.emailId), if: exists, refusal: "findingNotFound" };
     await table.transact([
-      from.acknowledged
-        ? { check: email, ...ofEmail }
-        : { update: email, add: openDifferences([{ from, to }]), ...ofEmail },
+      ...(email ? emails.writes(org, [changeFindings(org, email, [{ from, to }])]) : [isThere]),
       ...findings.writes(org, [
         findings.change(org, id, {
           from,

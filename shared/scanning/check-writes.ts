@@ -1,5 +1,5 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
-import { asRead, exists, type Write } from "../aws/table/condition.ts";
+import { exists, type Write } from "../aws/table/condition.ts";
 import type { CountedChange } from "../counts/counts.ts";
 import { type FindingGroup, findings, newFinding } from "../findings/record.ts";
 import type { Grade } from "../hibp/breach-details.ts";
@@ -7,7 +7,7 @@ import type { Reserved } from "../lists/blocks.ts";
 import type { MemberWrite } from "../lists/member-writes.ts";
 import type { Domain } from "../monitoring/domains/domain.ts";
 import { lastScannedAt } from "../monitoring/domains/own-checks.ts";
-import { type Email, emails, isBreached, openDifferences } from "../monitoring/emails/record.ts";
+import { changeFindings, type Email, emails, isBreached } from "../monitoring/emails/record.ts";
 import { breachesPerEvent } from "../outbox/outbox.ts";
 import { type EmailChange, isIncluded } from "./compare-email.ts";
 import type { ChunkKey } from "./email-chunks.ts";
@@ -122,18 +122,21 @@ export const writesOfChange = (
     })),
     breachedEmails: found.length > 0 && group.isActive && !isBreached(row) ? 1 : 0,
     people: found.length > 0 && !isHistory ? [checkedAt] : [],
-    email: emails.change(org, row.id, {
-      from: group,
-      set: {
-        ...Object.fromEntries(detected.map(({ breachId, id }) => [`findings.${breachId}`, id.id])),
-        ...(isNewestCheck && { lastScannedAt: checkedAt }),
-        ...(isHistory && found.length > 0 && { firstScan: scanId }),
-        ...(nowGone.size > 0 && { gone: nowGone }),
+    email: changeFindings(
+      org,
+      row,
+      found.map((breachId) => ({ to: groupOf(breachId) })),
+      {
+        set: {
+          ...Object.fromEntries(detected.map(({ breachId, id }) => [`findings.${breachId}`, id.id])),
+          ...(isNewestCheck && { lastScannedAt: checkedAt }),
+          ...(isHistory && found.length > 0 && { firstScan: scanId }),
+          ...(nowGone.size > 0 && { gone: nowGone }),
+        },
+        ...(nowGone.size === 0 && { remove: ["gone"] }),
+        read: { afterScan: row.afterScan, findings: row.findings, gone: row.gone },
       },
-      add: openDifferences(found.map((breachId) => ({ to: groupOf(breachId) }))),
-      ...(nowGone.size === 0 && { remove: ["gone"] }),
-      if: asRead({ afterScan: row.afterScan, findings: row.findings, gone: row.gone }),
-    }),
+    ),
     newFindings: detected.map(({ breachId, id }) =>
       findings.put(
         org,

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { signedIn } from "../dashboard/signed-in.ts";
 import { addEmail, numberedAddresses } from "../endpoints/emails.ts";
 import { writeAddresses } from "../service/addresses-file.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
+import { createScanned } from "../service/scanned.ts";
 import { press } from "./keyboard.ts";
 import { signInTo, urlOf, useBrowser } from "./visit.ts";
 
@@ -155,4 +157,27 @@ test("a filter of more than 20 choices is searched", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("rowheader", { name: "ada@demo.example" }).waitFor();
   expect(await domain.inputValue()).toBe("demo.example");
+});
+
+test("the most exposed people, and those of a team, are one click away", async () => {
+  const { id: org, emailIds } = await createScanned(["ada", "alan", "grace", "nobody"]);
+  const { page } = await signInTo({ id: org }, { place: "/" });
+  const user = await signedIn(org);
+  const { id: teamId } = await admin("team create", { org, name: "Finance" });
+  await user.dashboard.post("/emails/changes", { ids: [emailIds[0], emailIds[3]], set: { teamId } });
+  const listed = () => page.getByRole("rowgroup").last().getByRole("rowheader").allTextContents();
+  await press(page, "Most exposed people");
+  await page.getByText("3 addresses match").waitFor();
+  const inOrder = (await user.dashboard.list("/emails?order=worst")).map(({ email }) => email);
+  expect(await listed()).toEqual(inOrder.slice(0, 3));
+
+  await page.goto(urlOf("/settings/teams"));
+  await press(page, "1 of 2 people has open findings");
+  await page.getByText("1 address matches").waitFor();
+  expect(await listed()).toEqual(["ada@demo.example"]);
+  expect(await page.getByLabel("Team").locator("option:checked").textContent()).toBe("Finance");
+  await page.getByLabel("Findings").selectOption("Without");
+  await page.getByRole("rowheader", { name: "nobody@demo.example" }).waitFor();
+  await page.getByLabel("Order").selectOption("Newest first");
+  expect(new URL(page.url()).searchParams.get("order")).toBe(null);
 });

@@ -57,6 +57,38 @@ describe("GET", () => {
     await eventually(shown, ([, edsger]) => edsger.severity === found[0].severity);
   });
 
+  // exposure.test.ts has histories, filters and pages.
+  test("the most exposed first, with open findings alone, of a team and of q", async () => {
+    const { id: org, api, emailIds } = await createScanned(["ada", "edsger", "grace", "nobody"]);
+    const viewer = await signedIn(org);
+    const { id: team } = (await viewer.dashboard.post("/teams", { name: "One" })).body;
+    const [ada, edsger, grace, nobody] = emailIds;
+    await viewer.dashboard.post("/emails/changes", { ids: [edsger, nobody], set: { teamId: team } });
+    const ids = async (query: string) =>
+      (await viewer.dashboard.list(`/emails?${query}`)).map(({ id }) => id);
+    const rows = await viewer.dashboard.list("/emails?breached=true");
+    const level = (row: (typeof rows)[number]) => ["low", "medium", "high", "critical"].indexOf(row.severity);
+    const size = (row: (typeof rows)[number]) => Math.floor(Math.log2(row.unacknowledgedBreachCount));
+    const worst = rows
+      .toSorted((one, other) => level(other) - level(one) || size(other) - size(one) || other.id - one.id)
+      .map(({ id }) => id);
+    expect(new Set(worst)).toEqual(new Set([ada, edsger, grace]));
+    expect(await ids("order=worst")).toEqual([...worst, nobody]);
+    expect(await ids("order=worst&breached=true")).toEqual(worst);
+    expect(await ids("order=worst&breached=true&q=demo")).toEqual(worst);
+    expect(await ids("breached=false")).toEqual([nobody]);
+    expect(await ids(`order=worst&breached=true&teamId=${team}`)).toEqual([edsger]);
+    const inV1 = (await api.get(`/emails?order=worst&teamId=${team}`)).body;
+    expect(inV1).toMatchObject({ total: 2, emails: [{ id: edsger }, { id: nobody }] });
+    const of = await api.list(`/breaches?include=details&limit=100`);
+    for (const { id, emailId } of of)
+      if (emailId === worst[0]) await api.post("/breaches/acknowledge", { id });
+    expect(await ids("order=worst")).toEqual([
+      ...worst.slice(1),
+      ...[worst[0], nobody].sort((one, other) => Number(other) - Number(one)),
+    ]);
+  });
+
   // search.test.ts tests the results.
   test("q finds how addresses and owners' names begin, also filtered and by page", async () => {
     expect(await addresses("q=AD")).toEqual(["grace@demo.example", "ada@demo.example"]);

@@ -456,7 +456,7 @@ describe("single members", () => {
     expect(() => words.groupKeyOf({ category: "" })).toThrow();
   });
 
-  test("a trailing number that is 0 leaves the group key as it was without it", () => {
+  test("a trailing number that is 0 is not in the group key", () => {
     const list = countedList<Group & { level: number }>("EMAIL", { ...fields, level: "trailing" });
     const keyOf = (level: number) => list.groupKeyOf({ ...anyGroup, level });
     expect([keyOf(0), keyOf(43)]).toEqual([emails.groupKeyOf(anyGroup), "1-_-1-43"]);

@@ -216,6 +216,17 @@ describe("repaired:", () => {
     });
   });
 
+  test("an e-mail under another exposure, or as by 1.0.0 under none", async () => {
+    const right = emails.groupOf(email);
+    expect(right.exposure).toBeGreaterThan(0);
+    for (const exposure of [49, 0]) {
+      const wrong = { ...right, exposure };
+      await table.transact(emails.writes(org, [emails.change(org, email.id, { from: right, to: wrong })]));
+      await expectFoundAndRepaired(`e-mail ${email.id}`);
+      expect(emails.groupOf((await emails.get(org, email.id)) as Email)).toEqual(right);
+    }
+  });
+
   test("a finding that its e-mail does not hold", async () => {
     await damage(emails.key(org, email.id), {
       remove: [`findings.${finding.breachId}`],
@@ -227,8 +238,9 @@ describe("repaired:", () => {
 
   test("a lost finding that its e-mail holds; the next scan finds it", async () => {
     await table.transact(findings.writes(org, [findings.delete(org, finding.id, findings.groupOf(finding))]));
-    // Those of all findings, and those of the news.
-    await expectFoundAndRepaired(`counts ${org}`, `counts ${org}`, `e-mail ${email.id}`);
+    // The counts of all findings and those of the news; the e-mail's row and the counter that it is in.
+    const counted = [`counts ${org}`, `counts ${org}`];
+    await expectFoundAndRepaired(...counted, `e-mail ${email.id}`, `e-mail ${email.id}`);
     expect(await readScan(org, await scanAndDeliver())).toMatchObject({ newBreachesFound: 1 });
   });
 

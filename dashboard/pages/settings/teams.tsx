@@ -11,6 +11,7 @@ import { addressOf } from "../../place.ts";
 import { isAdmin, isMember } from "../../session.ts";
 import { count, number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
+import { mostExposed } from "../emails/filters.ts";
 
 export function Teams() {
   const data = usePage({}, (query, signal) => call("GET /dashboard/teams", { query }, { signal }));
@@ -49,6 +50,7 @@ const columns = (show: Show): Column<Team>[] => [
     width: "word",
     cell: ({ id, emailCount }) => <a href={addressOf("/emails", { teamId: id })}>{number(emailCount)}</a>,
   },
+  { name: "Exposed", cell: Exposed },
   actionsColumn(
     (team) =>
       isAdmin.value
@@ -60,6 +62,18 @@ const columns = (show: Show): Column<Team>[] => [
     ({ name }) => name,
   ),
 ];
+
+/** How many of its people have open findings, and the way to them. */
+function Exposed({ id, emailCount, breachedEmailCount }: Team) {
+  if (emailCount === 0) return null;
+  if (breachedEmailCount === 0) return <span class="muted">Nobody has open findings</span>;
+  return (
+    <a href={addressOf("/emails", { teamId: id, ...mostExposed })}>
+      {number(breachedEmailCount)} of {count(emailCount, "person", "people")}{" "}
+      {breachedEmailCount === 1 ? "has" : "have"} open findings
+    </a>
+  );
+}
 
 function TeamForm({ team, ...ends }: Ends & { team?: Team }) {
   const save = async (fields: FormData): Promise<string> => {

@@ -173,5 +173,12 @@ export const apiKey = z
   .check(z.meta({ id: "ApiKey" }));
 
 export const team = z
-  .object({ id: idField, name: z.string(), emailCount: count })
+  .object({
+    id: idField,
+    name: z.string(),
+    emailCount: count,
+    breachedEmailCount: count.check(
+      z.meta({ description: "How many of its e-mails have an open finding, disabled ones included" }),
+    ),
+  })
   .check(z.meta({ id: "Team" }));

@@ -1,9 +1,12 @@
 import { TransactionBudget } from "../../aws/table/budget.ts";
 import { condition, exists, type Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import * as counts from "../../counts/counts.ts";
 import { levelOf } from "../../hibp/severity.ts";
-import { emails, openDifferences } from "../../monitoring/emails/record.ts";
+import { blockOf } from "../../lists/blocks.ts";
+import { changeFindings, type Email, emails } from "../../monitoring/emails/record.ts";
+import { emailsById } from "../finding.ts";
 import { type FindingGroup, type FindingRow, findings } from "../record.ts";
 import type { Candidate } from "./candidates.ts";
 import {
@@ -25,7 +28,10 @@ export const firstBatch = (
 ): Candidate[] => {
   const budget = new TransactionBudget([advance(org, row, lock, progress(lock.cursor, lock.acknowledged))]);
   const rest = candidates.slice(0, maximum);
-  const end = rest.findIndex((candidate) => !budget.take(writesOf(org, changesOf(row, [candidate]))));
+  const end = rest.findIndex((candidate) => {
+    const ofFindings = findingWrites(org, changesOf(row, [candidate]));
+    return !budget.take([...anyEmailWrites(org, candidate.emailId), ...ofFindings]);
+  });
   return end < 0 ? rest : rest.slice(0, end);
 };
 
@@ -52,14 +58,21 @@ export const writeBatch = async (
     row.follows === undefined || from.acknowledged !== to.acknowledged;
   const counted = changes.filter(isCounted).length;
   const set = progress(upTo, lock.acknowledged + counted);
+  const byEmail = Map.groupBy(changes, ({ emailId }) => emailId);
+  const rows = await emailsById(org, [...byEmail.keys()]);
+  const removed = [...byEmail.keys()].filter((emailId) => !rows.has(emailId));
+  if (removed.length > 0) return { outcome: "changed", removed };
+  const ofEmails = [...rows.values()].map((email) => ({ email, changes: byEmail.get(email.id) ?? [] }));
   const result = await table.attempt(
-    table.transact([advance(org, row, lock, set), ...writesOf(org, changes)]),
+    table.transact([
+      advance(org, row, lock, set),
+      ...emailWrites(org, ofEmails),
+      ...findingWrites(org, changes),
+    ]),
   );
   if (result.written) return { outcome: "written", lock: { ...lock, ...set } };
-  const failed = result.failed.map(({ index }) => index);
-  if (failed.includes(0)) return { outcome: "overtaken" };
-  const removed = emailWrites(org, changes).filter((_, index) => failed.includes(index + 1));
-  return { outcome: "changed", removed: removed.map(({ emailId }) => emailId) };
+  const isOvertaken = result.failed.some(({ index }) => index === 0);
+  return isOvertaken ? { outcome: "overtaken" } : { outcome: "changed", removed: [] };
 };
 
 const advance = (
@@ -95,12 +108,8 @@ const changesOf = (row: AcknowledgementRow, batch: readonly Candidate[]): Findin
 /** A finding that was acknowledged below high is open again when it rises to high or critical. */
 const isRaised = (before: number, after: number): boolean => before < after && after >= levelOf("high");
 
-/**
- * First one write for each e-mail, whatever number of its findings change; then the findings with their
- * counters; then the counts.
- */
-const writesOf = (org: number, changes: readonly FindingChange[]): Write[] => [
-  ...emailWrites(org, changes).map(({ write }) => write),
+/** The findings with their counters; then the counts. */
+const findingWrites = (org: number, changes: readonly FindingChange[]): Write[] => [
   ...findings.writes(
     org,
     changes.map(({ id, from, to, given, acknowledgment }) =>
@@ -122,13 +131,30 @@ const writesOf = (org: number, changes: readonly FindingChange[]): Write[] => [
   ...counts.writes(org, { findings: changes }),
 ];
 
-/** Without its e-mail a finding is about to be deleted by the removal of the e-mail. */
-const emailWrites = (org: number, changes: readonly FindingChange[]): { emailId: number; write: Write }[] =>
-  [...Map.groupBy(changes, ({ emailId }) => emailId)].flatMap(([emailId, ofEmail]) => {
-    const key = emails.key(org, emailId);
-    const add = openDifferences(ofEmail);
-    if (Object.keys(add).length > 0) return { emailId, write: { update: key, add, if: exists } };
-    // The e-mail's row counts open findings alone.
-    const isStateSame = ofEmail.every(({ given }) => given === undefined);
-    return isStateSame ? [] : { emailId, write: { check: key, if: exists } };
-  });
+/** Takes the place of an e-mail and its counters while the batch is chosen. The e-mail is not read yet. */
+const anyEmailWrites = (org: number, emailId: number): Write[] => [
+  { delete: emails.key(org, emailId) },
+  { delete: keys.directory(org, emails.kind, blockOf(emailId)) },
+];
+
+/** One write for each e-mail, whatever number of its findings change, and the e-mails' counters. */
+const emailWrites = (
+  org: number,
+  ofEmails: readonly { email: Email; changes: readonly FindingChange[] }[],
+): Write[] => {
+  const isOpenSame = ({ from, to }: FindingChange): boolean => from.acknowledged && to.acknowledged;
+  const [counted, others] = [
+    ofEmails.filter(({ changes }) => !changes.every(isOpenSame)),
+    ofEmails.filter(({ changes }) => changes.every(isOpenSame)),
+  ];
+  return [
+    ...emails.writes(
+      org,
+      counted.map(({ email, changes }) => changeFindings(org, email, changes)),
+    ),
+    // Without its e-mail a finding is about to be deleted by the removal of the e-mail.
+    ...others
+      .filter(({ changes }) => changes.some(({ given }) => given !== undefined))
+      .map(({ email }): Write => ({ check: emails.key(org, email.id), if: exists })),
+  ];
+};

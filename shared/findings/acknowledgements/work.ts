@@ -49,7 +49,7 @@ export const work = async (
     if (!(await end(org, row, last, "completed", logger, notice))) return;
     if (notice.length > 0) await wakeOutbox(org);
     if (row.follows !== undefined && (await follow(org, row.follows.breachId))) return;
-    await dropZeros(org, ["FINDING"], hasTime, logger);
+    await dropZeros(org, ["EMAIL", "FINDING"], hasTime, logger);
   }
 };
 

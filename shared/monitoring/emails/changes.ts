@@ -30,7 +30,7 @@ export const additionOf = (
   const { id } = reserved;
   const domainId = domain.id;
   return {
-    email: emails.put(org, reserved, { domainId, teamId, isActive }, newEmailRow(added, domain)),
+    email: emails.put(org, reserved, { domainId, teamId, isActive, exposure: 0 }, newEmailRow(added, domain)),
     also: [
       { put: { ...keys.address(org, email), emailId: id, domainId }, if: absent },
       domains.unchanged(org, domain),

@@ -6,7 +6,7 @@ import { severityAt } from "../../hibp/severity.ts";
 import * as domains from "../domains/domain.ts";
 import { lastScannedAt } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
-import type { ListedEmail } from "./email-schema.ts";
+import type { EmailOrder, ListedEmail } from "./email-schema.ts";
 import { type EmailGroup, emails, openAttributes, openCount, type SubAddress, worstOpen } from "./record.ts";
 import * as search from "./search.ts";
 
@@ -16,9 +16,13 @@ export type EmailQuery = {
   domainId?: number | undefined;
   teamId?: number | undefined;
   isActive?: boolean | undefined;
+  /** Whether a finding is open. */
+  breached?: boolean | undefined;
+  /** Default: newest first. */
+  order?: EmailOrder | undefined;
 };
 
-/** A page, newest first; `total` counts all e-mails that match the filters. */
+/** A page; `total` counts all e-mails that match the filters. */
 type Page = { emails: ListedEmail[]; total: number };
 const nothing: Page = { emails: [], total: 0 };
 
@@ -54,18 +58,22 @@ const referencesOf = async (org: number, groups: readonly EmailGroup[]) => {
 };
 type References = Awaited<ReturnType<typeof referencesOf>>;
 
-const isFiltered = ({ domainId, teamId, isActive }: EmailQuery): boolean =>
-  domainId !== undefined || teamId !== undefined || isActive !== undefined;
+const isFiltered = ({ domainId, teamId, isActive, breached }: EmailQuery): boolean =>
+  [domainId, teamId, isActive, breached].some((value) => value !== undefined);
 
 const matches =
-  ({ domainId, teamId, isActive }: EmailQuery) =>
+  ({ domainId, teamId, isActive, breached }: EmailQuery) =>
   (group: EmailGroup): boolean =>
     (domainId === undefined || group.domainId === domainId) &&
     (teamId === undefined || group.teamId === teamId) &&
-    (isActive === undefined || group.isActive === isActive);
+    (isActive === undefined || group.isActive === isActive) &&
+    (breached === undefined || group.exposure > 0 === breached);
+
+/** Worst first, for lists in this order. */
+const rankOf = ({ exposure }: EmailGroup): number => exposure;
 
 export const list = async (org: number, query: EmailQuery): Promise<Page> => {
-  const { limit, offset, teamId } = query;
+  const { limit, offset, teamId, order } = query;
   const [{ items, total, joined }, team] = await Promise.all([
     emails.page(org, {
       limit,
@@ -73,6 +81,7 @@ export const list = async (org: number, query: EmailQuery): Promise<Page> => {
       attributes,
       join: (groups) => referencesOf(org, groups),
       ...(isFiltered(query) && { matches: matches(query) }),
+      ...(order === "worst" && { rank: rankOf }),
     }),
     teamId === undefined ? undefined : teams.get(org, teamId),
   ]);
@@ -85,11 +94,11 @@ export const list = async (org: number, query: EmailQuery): Promise<Page> => {
  * and the rows of the page. Total and filters are exact.
  */
 export const find = async (org: number, text: string, query: EmailQuery): Promise<Page> => {
-  const { limit, offset, teamId } = query;
+  const { limit, offset, teamId, order } = query;
   const { domainIds, emails: hits } = await search.find(org, text);
   const single = hits.filter(({ domainId }) => !domainIds.has(domainId));
   // Other pages are read only where their rows decide which are on this one.
-  const isPage = domainIds.size === 0 && !isFiltered(query);
+  const isPage = domainIds.size === 0 && !isFiltered(query) && order !== "worst";
   const wanted = isPage ? single.slice(offset, offset + limit) : single;
   // Single rows can move the rows of whole domains by as many places.
   const first = Math.max(0, offset - single.length);
@@ -105,6 +114,7 @@ export const find = async (org: number, text: string, query: EmailQuery): Promis
           offset: first,
           attributes,
           matches: (group) => domainIds.has(group.domainId) && matches(query)(group),
+          ...(order === "worst" && { rank: rankOf }),
         }),
     domains.getMany(org, [...domainIds, ...wanted.map(({ domainId }) => domainId)]),
     teams.everyTeam(org),
@@ -116,8 +126,9 @@ export const find = async (org: number, text: string, query: EmailQuery): Promis
   );
   const known = { domains: domainsById, teams: new Map(allTeams.map((team) => [team.id, team])) };
   if (isPage) return { emails: await shown(org, matching, known), total: single.length };
+  const rankIn = (row: Row): number => (order === "worst" ? rankOf(emails.groupOf(row)) : 0);
   const items = [...ofDomains.items, ...matching]
-    .sort((one, other) => other.id - one.id)
+    .sort((one, other) => rankIn(other) - rankIn(one) || other.id - one.id)
     .slice(offset - first, offset - first + limit);
   return { emails: await shown(org, items, known), total: ofDomains.total + matching.length };
 };

@@ -62,6 +62,10 @@ export const listedEmail = z
   .check(z.meta({ id: "ListedEmail" }));
 export type ListedEmail = z.infer<typeof listedEmail>;
 
+const emailOrder = z.enum(["newest", "worst"], "order must be newest or worst");
+export type EmailOrder = z.infer<typeof emailOrder>;
+
+/** Filters and order of lists of e-mails. */
 export const emailFilters = {
   ...pageQuery,
   domainId: z.optional(idParameter("domainId")).check(z.meta({ description: "Only e-mails of this domain" })),
@@ -69,6 +73,17 @@ export const emailFilters = {
   isActive: z
     .optional(booleanParameter("isActive"))
     .check(z.meta({ description: "Only enabled (`true`) or disabled (`false`) e-mails" })),
+  breached: z
+    .optional(booleanParameter("breached"))
+    .check(z.meta({ description: "Only e-mails with (`true`) or without (`false`) an open finding" })),
+  order: z._default(emailOrder, "newest").check(
+    z.meta({
+      description:
+        "`worst`: by the highest severity of open findings, then by how many are open (1, 2 to 3, 4 to 7, 8 to " +
+        "15 and so on), then newest first; e-mails without one come last",
+      examples: ["worst"],
+    }),
+  ),
 };
 
 /** What e-mails are found by (search.ts). */

@@ -1,4 +1,6 @@
+import { asRead, type Change } from "../../aws/table/condition.ts";
 import { countedList } from "../../lists/counted-list.ts";
+import type { MemberWrite } from "../../lists/member-writes.ts";
 
 export type SubAddress = { email: string; breachCount: number };
 
@@ -83,12 +85,52 @@ export const newEmailRow = (
 export const isBreached = ({ findings }: Pick<EmailRow, "findings">): boolean =>
   Object.keys(findings).length > 0;
 
-export type EmailGroup = { domainId: number; teamId: number | null; isActive: boolean };
+/** `exposure`: as `exposureOf` says of its open findings. */
+export type EmailGroup = { domainId: number; teamId: number | null; isActive: boolean; exposure: number };
 
 export const emails = countedList<EmailGroup, EmailRow>("EMAIL", {
   domainId: "integer",
   teamId: "integer",
   isActive: "boolean",
+  exposure: "trailing",
 });
 
 export type Email = NonNullable<Awaited<ReturnType<typeof emails.get>>>;
+
+/**
+ * A number that grows with the worst open level, and then with how many are open. The level is its first digit.
+ * Its second digit is 1 for one, 2 for 2 to 3, 3 for 4 to 7 and so on. It counts roughly, because every value
+ * that occurs is a counter of the list. 0: nothing is open.
+ */
+export const exposureOf = (row: OpenCounts): number => {
+  const worst = worstOpen(row);
+  if (worst === undefined) return 0;
+  const binaryDigits = 32 - Math.clz32(openCount(row));
+  return 10 * worst + Math.min(binaryDigits, 9);
+};
+
+/** What a row says of its open findings, for the condition that it still says so. */
+export const openAsRead = (row: OpenCounts): Record<string, number | undefined> =>
+  Object.fromEntries(openAttributes.map((name) => [name, row[name]]));
+
+/**
+ * The write of an e-mail whose findings change, given its row: counts those that are open, and moves it to its
+ * exposure. It fails when its open findings or attributes `read` are not as they were read.
+ */
+export const changeFindings = (
+  org: number,
+  row: Pick<Email, "id" | "group"> & OpenCounts,
+  changes: Parameters<typeof openDifferences>[0],
+  { read, add, ...change }: Omit<Change, "if"> & { read?: Record<string, unknown> } = {},
+): MemberWrite => {
+  const differences = openDifferences(changes);
+  const open = openAttributes.map((name) => [name, (row[name] ?? 0) + (differences[name] ?? 0)]);
+  const from = emails.groupOf(row);
+  return emails.change(org, row.id, {
+    ...change,
+    from,
+    to: { ...from, exposure: exposureOf(Object.fromEntries(open)) },
+    add: { ...add, ...differences },
+    if: asRead({ ...openAsRead(row), ...read }),
+  });
+};

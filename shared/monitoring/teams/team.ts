@@ -126,15 +126,25 @@ export const everyTeam = (org: number): Promise<Team[]> => table.query({ pk: key
 export const list = async (org: number): Promise<Team[]> =>
   (await everyTeam(org)).filter((team) => !isRemoved(team));
 
-/** A page, newest first, with how many e-mails are in each team; disabled ones count too. */
+export type ListedTeam = { id: number; name: string; emailCount: number; breachedEmailCount: number };
+
+/** A page, newest first, with how many e-mails each team has, and with open findings; disabled ones count too. */
 export const page = async (
   org: number,
   query: { limit: number; offset: number },
-): Promise<{ teams: { id: number; name: string; emailCount: number }[]; total: number }> => {
+): Promise<{ teams: ListedTeam[]; total: number }> => {
   const [all, directory] = await Promise.all([list(org), emails.directory(org)]);
   const { items, total } = pageOf(all, query);
-  const emailCount = (id: number) => emails.sum(directory, (group) => group.teamId === id);
-  return { teams: items.map(({ id, name }) => ({ id, name, emailCount: emailCount(id) })), total };
+  const byTeam = Map.groupBy(emails.sums(directory), ({ group }) => group.teamId);
+  const teams = items.map(({ id, name }): ListedTeam => {
+    const ofTeam = { id, name, emailCount: 0, breachedEmailCount: 0 };
+    for (const { group, count } of byTeam.get(id) ?? []) {
+      ofTeam.emailCount += count;
+      if (group.exposure > 0) ofTeam.breachedEmailCount += count;
+    }
+    return ofTeam;
+  });
+  return { teams, total };
 };
 
 /** How many teams one transaction creates, each with its name's claim. */

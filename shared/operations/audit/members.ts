@@ -1,11 +1,19 @@
 /** Compares the members of lists with themselves and with the rows that belong to them. */
 import { type Delivery, deliveries } from "../../alerting/deliveries/delivery.ts";
-import { absent, asRead, condition, exists } from "../../aws/table/condition.ts";
+import { absent, asRead, condition, exists, type Item } from "../../aws/table/condition.ts";
 import { breachPartition, dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { type FindingRecord, findings } from "../../findings/record.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
-import { type Email, emails, openAttributes, openDifferences } from "../../monitoring/emails/record.ts";
+import {
+  changeFindings,
+  type Email,
+  emails,
+  exposureOf,
+  openAsRead,
+  openAttributes,
+  openDifferences,
+} from "../../monitoring/emails/record.ts";
 import { ownerWordRows } from "../../monitoring/emails/search.ts";
 import * as teams from "../../monitoring/teams/team.ts";
 import { compare, compareDue } from "./derived-row.ts";
@@ -75,17 +83,19 @@ const compareHolder = async (
     const says = `e-mail ${emailId} has another finding of breach ${breachId}: ${heldId}`;
     return [{ ...problem, says, repair: () => [...others, ...remove] }];
   }
-  const hold = {
-    update: key,
+  const hold = changeFindings(org, email, [{ to: group }], {
     set: { [`findings.${breachId}`]: id },
-    add: {
-      ...openDifferences([{ to: group }]),
-      gone: new Set(lastSeenAt === undefined ? [] : [breachId]),
-    },
-    if: condition(`attribute_not_exists(#findings.#${breachId})`),
-  };
+    add: { gone: new Set(lastSeenAt === undefined ? [] : [breachId]) },
+    read: { [`findings.${breachId}`]: undefined },
+  });
   const unchanged = { check: findings.key(org, id), if: asRead({ group: finding.group, lastSeenAt }) };
-  return [{ ...problem, says: `e-mail ${emailId} does not hold it`, repair: () => [hold, unchanged] }];
+  return [
+    {
+      ...problem,
+      says: `e-mail ${emailId} does not hold it`,
+      repair: () => [...emails.writes(org, [hold]), unchanged],
+    },
+  ];
 };
 
 export const emailsOf =
@@ -97,19 +107,16 @@ export const emailsOf =
         members.flatMap((row) => Object.values(row.findings)),
       ),
     );
-    const summaries = members.map((row) =>
-      compare(
-        { kind: "e-mail", id: row.id },
-        {
-          key: emails.key(org, row.id),
-          row,
-          holds: summaryOf(row, named),
-          reliesOn: ["findings", ...openAttributes, "gone", "group"],
-        },
-      ),
-    );
+    const summaries = members.map((row) => {
+      const holds = summaryOf(row, named);
+      const reliesOn = ["findings", ...openAttributes, "gone", "group"];
+      return [
+        ...compare({ kind: "e-mail", id: row.id }, { key: emails.key(org, row.id), row, holds, reliesOn }),
+        ...compareExposure(org, row, exposureOf(holds)),
+      ];
+    });
     return [
-      ...summaries.flat(),
+      ...summaries.flat(2),
       ...(await compareOwners(org, members)),
       ...(await compareRowsToFindBy(org, members)),
     ];
@@ -121,7 +128,10 @@ const noneOpen = Object.fromEntries(openAttributes.map((name) => [name, 0]));
  * What an e-mail's row must say about the findings that it names: those that are there, how many are
  * open by severity, and which disappeared upstream.
  */
-const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
+const summaryOf = (
+  row: Email,
+  byId: ReadonlyMap<number, FindingRecord>,
+): Item & Pick<Email, (typeof openAttributes)[number]> => {
   const named = Object.entries(row.findings).map(([breach, id]) => ({ breach, finding: byId.get(id) }));
   const isOwn = ({ breach, finding }: (typeof named)[number]): boolean =>
     finding?.emailId === row.id && finding.breachId === Number(breach);
@@ -134,6 +144,17 @@ const summaryOf = (row: Email, byId: ReadonlyMap<number, FindingRecord>) => {
     ...openDifferences(own.map((each) => ({ to: findings.groupOf(each) }))),
     gone: gone.length > 0 ? new Set(gone) : undefined,
   };
+};
+
+/** An e-mail must be counted under the exposure that its open findings give it. */
+const compareExposure = (org: number, row: Email, exposure: number): Problem[] => {
+  const { id, group, findings: named } = row;
+  const from = emails.groupOf(row);
+  if (exposure === from.exposure) return [];
+  const to = { ...from, exposure };
+  const says = `it is counted under ${group}, should be under ${emails.groupKeyOf(to)}`;
+  const change = emails.change(org, id, { from, to, if: asRead({ ...openAsRead(row), findings: named }) });
+  return [{ kind: "e-mail", id, topic: "group", says, repair: () => emails.writes(org, [change]) }];
 };
 
 /** The row that makes an address unique, and those of an owner's name, must lead to the e-mail. */

@@ -3,8 +3,8 @@ import { expect } from "vitest";
 import { entries } from "../../../shared/access/activity/activity.ts";
 import type { Actor } from "../../../shared/access/activity/actor.ts";
 import { chunk } from "../../../shared/aws/table/chunk.ts";
-import { condition } from "../../../shared/aws/table/condition.ts";
 import { type Key, keys } from "../../../shared/aws/table/keys.ts";
+import { withOptimisticRetry } from "../../../shared/aws/table/optimistic-retry.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as counts from "../../../shared/counts/counts.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
@@ -16,7 +16,7 @@ import * as breachDates from "../../../shared/findings/breach-dates.ts";
 import { type FindingRecord, findings, newFinding } from "../../../shared/findings/record.ts";
 import { type Breach, breachOf } from "../../../shared/hibp/breach.ts";
 import { blockSize, type Reserved, reserve } from "../../../shared/lists/blocks.ts";
-import { emails, isBreached, openDifferences } from "../../../shared/monitoring/emails/record.ts";
+import { changeFindings, type Email, emails, isBreached } from "../../../shared/monitoring/emails/record.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
 import { createOrganization, invocation, sweepOf, takeMessages } from "../../scanning/in-process-workers.ts";
 
@@ -42,10 +42,6 @@ export const addFindings = async (
   const pairs = given.map((finding, index) => ({ ...finding, reserved: ids[index] as Reserved }));
   for (const some of chunk(pairs, findingsPerTransaction)) {
     const byEmail = [...Map.groupBy(some, ({ emailId }) => emailId)];
-    const ofEmails = await emails.getMany(
-      org,
-      byEmail.map(([emailId]) => emailId),
-    );
     const rows = some.map(({ emailId, breachId, severity = 3, scanId = null, detectedAt, reserved }) => {
       const domainId = 1 + (emailId % 2);
       const email = `user${emailId}@demo.example`;
@@ -61,25 +57,38 @@ export const addFindings = async (
       rows.map(({ row }) => row),
       new Map(),
     );
-    await table.transact([
-      ...byEmail.map(([emailId, ofEmail]) => ({
-        update: emails.key(org, emailId),
-        set: Object.fromEntries(
-          ofEmail.map(({ breachId, reserved }) => [`findings.${breachId}`, reserved.id]),
-        ),
-        add: openDifferences(ofEmail.map(({ severity = 3 }) => ({ to: { acknowledged: false, severity } }))),
-        if: condition("attribute_exists(#pk)"),
-      })),
-      ...findings.writes(
+    await withOptimisticRetry(async () => {
+      const ofEmails = await emails.getMany(
         org,
-        rows.map(({ reserved, group, row }) => findings.put(org, reserved, group, newFinding(org, row))),
-      ),
-      ...counts.writes(org, {
-        findings: rows.map(({ reserved, group, row }) => ({ ...row, id: reserved.id, to: group })),
-        breachedEmails: ofEmails.filter((row) => row !== undefined && !isBreached(row)).length,
-        people: [...new Map(rows.map(({ row }) => [row.emailId, row.firstDetectedAt])).values()],
-      }),
-    ]);
+        byEmail.map(([emailId]) => emailId),
+      );
+      await table.transact([
+        ...emails.writes(
+          org,
+          byEmail.map(([, ofEmail], index) =>
+            changeFindings(
+              org,
+              ofEmails[index] as Email,
+              ofEmail.map(({ severity = 3 }) => ({ to: { acknowledged: false, severity } })),
+              {
+                set: Object.fromEntries(
+                  ofEmail.map(({ breachId, reserved }) => [`findings.${breachId}`, reserved.id]),
+                ),
+              },
+            ),
+          ),
+        ),
+        ...findings.writes(
+          org,
+          rows.map(({ reserved, group, row }) => findings.put(org, reserved, group, newFinding(org, row))),
+        ),
+        ...counts.writes(org, {
+          findings: rows.map(({ reserved, group, row }) => ({ ...row, id: reserved.id, to: group })),
+          breachedEmails: ofEmails.filter((row) => row !== undefined && !isBreached(row)).length,
+          people: [...new Map(rows.map(({ row }) => [row.emailId, row.firstDetectedAt])).values()],
+        }),
+      ]);
+    });
   }
   return pairs.map(({ reserved }) => reserved.id);
 };
@@ -148,6 +157,15 @@ export const runWorkers = async (): Promise<void> => {
   for (let messages = await takeMessages("acknowledgements"); messages.length > 0; ) {
     for (const message of messages) await work(message, invocation());
     messages = await takeMessages("acknowledgements");
+  }
+};
+
+/** Sweeps and workers, until all findings have the severity of their breach. */
+export const settle = async (org: number): Promise<void> => {
+  for (let sweeps = 0; (await table.get(keys.severityLock(org))) !== undefined; sweeps++) {
+    expect(sweeps).toBeLessThan(20);
+    await sweepAt(keys.severityLock(org));
+    await runWorkers();
   }
 };
 

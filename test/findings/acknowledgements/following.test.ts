@@ -28,6 +28,7 @@ import {
   type Seeded,
   seedFindings,
   setSeverity,
+  settle,
   somebody,
   sweepAt,
 } from "./findings.ts";
@@ -53,15 +54,6 @@ const seedBreach = async (level = 1): Promise<Seeded & { breachId: number }> => 
     await single.acknowledge(org, { id, resolution: "handled" }, somebody);
   }
   return { org, emailIds, findingIds, breachId };
-};
-
-/** Sweeps and workers, until nothing is due. */
-const settle = async (org: number): Promise<void> => {
-  for (let sweeps = 0; (await table.get(keys.severityLock(org))) !== undefined; sweeps++) {
-    expect(sweeps).toBeLessThan(20);
-    await sweepAt(keys.severityLock(org));
-    await runWorkers();
-  }
 };
 
 const levelsOf = async (org: number, breachId: number) => {

@@ -10,7 +10,7 @@ import * as removals from "../../../shared/findings/email-removal.ts";
 import * as single from "../../../shared/findings/finding.ts";
 import { findings } from "../../../shared/findings/record.ts";
 import { reserve } from "../../../shared/lists/blocks.ts";
-import { emails, openCount } from "../../../shared/monitoring/emails/record.ts";
+import { emails, exposureOf, openCount } from "../../../shared/monitoring/emails/record.ts";
 import { begin, resume } from "../../../shared/operations/deletion.ts";
 import { onTableRequest } from "../../aws/table/request-points.ts";
 import { invocation, sweepOf, takeMessage, useWorkers } from "../../scanning/in-process-workers.ts";
@@ -127,7 +127,9 @@ test("others at work at any moment leave every count right", async () => {
   // The scan of the new findings is not there.
   for (const emailId of emailIds) {
     const email = await emails.get(org, emailId);
-    if (email !== undefined) expect(openCount(email)).toBe(email.findings[500] === undefined ? 0 : 1);
+    if (email === undefined) continue;
+    expect(openCount(email)).toBe(email.findings[500] === undefined ? 0 : 1);
+    expect(emails.groupOf(email).exposure).toBe(exposureOf(email));
   }
 });
 

@@ -67,12 +67,14 @@ describe("deleting a team", () => {
     }));
     await importAll(org, rows, administrator);
     expect((await teams.page(org, page)).teams).toEqual([
-      { id: other.id, name: "Other", emailCount: 20 },
-      { id: team.id, name: "Team", emailCount: 100 },
+      { id: other.id, name: "Other", emailCount: 20, breachedEmailCount: 0 },
+      { id: team.id, name: "Team", emailCount: 100, breachedEmailCount: 0 },
     ]);
     await teams.remove(org, team.id, administrator);
     await teams.remove(org, team.id, administrator);
-    expect((await teams.page(org, page)).teams).toEqual([{ id: other.id, name: "Other", emailCount: 20 }]);
+    expect((await teams.page(org, page)).teams).toEqual([
+      { id: other.id, name: "Other", emailCount: 20, breachedEmailCount: 0 },
+    ]);
     // Its name may be that of a person, which must not outlive it.
     expect(await table.get(keys.team(org, team.id))).not.toHaveProperty("name");
     for (const filter of [
