@@ -25,6 +25,7 @@ import { enable, enableAll, mostChanged, RemoveEmail, RemoveEmails, TeamDialog }
 import { EditEmail } from "./emails/edit.tsx";
 import { anyState } from "./findings/filters.ts";
 
+const ExportEmails = onDemand(async () => (await import("./emails/export.tsx")).ExportEmails);
 const ImportDialog = onDemand(async () => (await import("./emails/import.tsx")).ImportDialog);
 
 const states = [
@@ -103,6 +104,14 @@ export function EmailsPage() {
         <Filter label="State" name="isActive" choices={states} />
         <Filter label="Findings" name="breached" choices={exposures} />
         <Filter label="Order" name="order" choices={orders} none={newest} />
+        <span class="space" />
+        <Button
+          kind="quiet"
+          disabled={data.value?.total === 0}
+          onClick={() => show(({ onClose }) => <ExportEmails query={listed} onClose={onClose} />)}
+        >
+          Export CSV
+        </Button>
       </FilterBar>
       <FailureNotice failure={action.failure} />
       {shown.length > 0 && (

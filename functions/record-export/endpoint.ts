@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { defineEndpoint } from "../../shared/contract/endpoint.ts";
 import { count } from "../../shared/contract/page.ts";
 import { findingFilter } from "../../shared/findings/acknowledgements/acknowledgement-schema.ts";
+import { emailFilter } from "../../shared/monitoring/emails/email-schema.ts";
 import { listActivity } from "../list-activity/endpoint.ts";
 
 const { limit: _, offset: __, ...activityFilters } = listActivity.query.shape;
@@ -16,6 +17,7 @@ export const recordExport = defineEndpoint({
   access: "user",
   body: z.discriminatedUnion("list", [
     z.object({ list: z.literal("findings"), filter: findingFilter, rows }),
+    z.object({ list: z.literal("emails"), filter: emailFilter, rows }),
     z.object({ list: z.literal("activity"), filter: z.strictObject(activityFilters), rows }),
   ]),
   status: 201,

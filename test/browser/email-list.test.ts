@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { signedIn } from "../dashboard/signed-in.ts";
 import { addEmail, numberedAddresses } from "../endpoints/emails.ts";
@@ -170,6 +172,19 @@ test("the most exposed people, and those of a team, are one click away", async (
   await page.getByText("3 addresses match").waitFor();
   const inOrder = (await user.dashboard.list("/emails?order=worst")).map(({ email }) => email);
   expect(await listed()).toEqual(inOrder.slice(0, 3));
+  const saved = page.waitForEvent("download");
+  await press(page, "Export CSV");
+  const download = await saved;
+  expect(download.suggestedFilename()).toMatch(/^e-mails-\d{4}-\d\d-\d\d\.csv$/);
+  const rows: Record<string, string>[] = parse(await readFile(await download.path()), {
+    bom: true,
+    columns: true,
+  });
+  expect(rows.map(({ email }) => email)).toEqual(inOrder.slice(0, 3));
+  expect((await user.v1.list("/activity"))[0]).toMatchObject({
+    action: "emails.exported",
+    summary: "Exported 3 e-mails (with open findings) as CSV",
+  });
 
   await page.goto(urlOf("/settings/teams"));
   await press(page, "1 of 2 people has open findings");

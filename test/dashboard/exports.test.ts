@@ -47,6 +47,18 @@ describe("201: the log entry", () => {
     });
   });
 
+  test("says which e-mails the file has", async () => {
+    const { domainId, domain } = organization;
+    const filter = { q: "ada", domainId, teamId: 999, isActive: true, breached: false };
+    await record({ list: "emails", filter, rows: 3 });
+    expect(await last("emails.exported")).toMatchObject({
+      category: "monitoring",
+      summary:
+        `Exported 3 e-mails (domain ${domain}, team 999, enabled, without open findings, ` +
+        'found by "ada") as CSV',
+    });
+  });
+
   test("says which activity the file has", async () => {
     const filter = {
       category: "teams",

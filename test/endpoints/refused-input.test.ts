@@ -256,7 +256,7 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
       ...["", "  \n", 1, "x".repeat(1001), "a\u0000", "a\u200bb", "a\u202eb"].map((some) => ({ text: some })),
     ],
   ],
-  ["POST /exports", /^list: /, [{}, { list: "emails", filter: {}, rows: 1 }]],
+  ["POST /exports", /^list: /, [{}, { list: "people", filter: {}, rows: 1 }]],
   [
     "POST /exports",
     /^rows: /,
@@ -267,6 +267,17 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
     /^filter/,
     [undefined, [], { acknowledged: "false" }, { severity: ["worst"] }, { breachId: "1" }, { q: "ada" }].map(
       (filter) => ({ list: "findings", filter, rows: 1 }),
+    ),
+  ],
+  [
+    "POST /exports",
+    /^filter/,
+    [{ q: "a" }, { domainId: "1" }, { teamId: 0 }, { isActive: "true" }, { order: "worst" }].map(
+      (filter) => ({
+        list: "emails",
+        filter,
+        rows: 1,
+      }),
     ),
   ],
   [

@@ -25,6 +25,7 @@ export const categoryOf = {
   "breach.assigned": "findings",
   "breach.commented": "findings",
   "findings.exported": "findings",
+  "emails.exported": "monitoring",
   "alert_config.created": "alerts",
   "alert_config.updated": "alerts",
   "alert_config.deleted": "alerts",

@@ -5,6 +5,7 @@ import type { Actor } from "./actor.ts";
 /** What the rows of each list are called. */
 const nouns = {
   findings: ["finding", "findings"],
+  emails: ["e-mail", "e-mails"],
   activity: ["entry of the activity log", "entries of the activity log"],
 } as const;
 

@@ -96,6 +96,16 @@ export const searchText = text(200).check(
   }),
 );
 
+/** Filters of a list of e-mails in a body. */
+export const emailFilter = z.strictObject({
+  q: z.optional(searchText),
+  domainId: z.optional(idField),
+  teamId: z.optional(idField),
+  isActive: z.optional(z.boolean()),
+  breached: z.optional(z.boolean()),
+});
+export type EmailFilter = z.infer<typeof emailFilter>;
+
 /** Whose an e-mail is: fields of a body that changes it. */
 export const assignment = {
   teamId: z.optional(z.nullable(idField)).check(z.meta({ description: "null: no team" })),

@@ -1,0 +1,48 @@
+import { allPages } from "../../api/all-pages.ts";
+import { call } from "../../api/client.ts";
+import type { Email } from "../../api/routes.ts";
+import { type CsvColumns, ExportDialog } from "../../components/export.tsx";
+import { addresses } from "../../text/words.ts";
+
+const columns: CsvColumns<Email> = [
+  ["id", ({ id }) => id],
+  ["email", ({ email }) => email],
+  ["owner", ({ ownerName }) => ownerName],
+  ["team", ({ team }) => team?.name ?? null],
+  ["domain", ({ domain }) => domain.name],
+  ["worst_open", ({ severity }) => severity],
+  ["open", ({ unacknowledgedBreachCount }) => unacknowledgedBreachCount],
+  ["breaches", ({ breachCount }) => breachCount],
+  ["last_checked_at", ({ lastScannedAt }) => lastScannedAt],
+  ["state", ({ isActive }) => (isActive ? "enabled" : "disabled")],
+];
+
+type ExportProps = { query: Record<string, string | undefined>; onClose: () => void };
+
+const idOf = (value: string | undefined) => (value === undefined ? undefined : Number(value));
+const flagOf = (value: string | undefined) => (value === undefined ? undefined : value === "true");
+
+const bodyOf = ({ q, domainId, teamId, isActive, breached }: ExportProps["query"]) => ({
+  q,
+  domainId: idOf(domainId),
+  teamId: idOf(teamId),
+  isActive: flagOf(isActive),
+  breached: flagOf(breached),
+});
+
+export const ExportEmails = ({ query, onClose }: ExportProps) => (
+  <ExportDialog
+    what="e-mails"
+    columns={columns}
+    pagesOf={(signal) =>
+      allPages("emails", (page) =>
+        call("GET /dashboard/emails", { query: { ...query, ...page } }, { signal }),
+      )
+    }
+    counted={addresses}
+    record={(rows, signal) =>
+      call("POST /dashboard/exports", { body: { list: "emails", filter: bodyOf(query), rows } }, { signal })
+    }
+    onClose={onClose}
+  />
+);

@@ -1,0 +1,22 @@
+import * as domains from "../domains/domain.ts";
+import * as teams from "../teams/team.ts";
+import type { EmailFilter } from "./email-schema.ts";
+
+/** A filter of e-mails as the log entry names it, such as `(team Finance, with open findings) `. */
+export const filterInWords = async (
+  org: number,
+  { q, domainId, teamId, isActive, breached }: EmailFilter,
+): Promise<string> => {
+  const [domain, team] = await Promise.all([
+    domainId === undefined ? undefined : domains.get(org, domainId),
+    teamId === undefined ? undefined : teams.get(org, teamId),
+  ]);
+  const words = [
+    domainId !== undefined && `domain ${domain?.name ?? domainId}`,
+    teamId !== undefined && `team ${team?.name ?? teamId}`,
+    isActive !== undefined && (isActive ? "enabled" : "disabled"),
+    breached !== undefined && (breached ? "with open findings" : "without open findings"),
+    q !== undefined && `found by "${q}"`,
+  ].filter((each) => each !== false);
+  return words.length === 0 ? "" : `(${words.join(", ")}) `;
+};
