@@ -8,18 +8,15 @@ type Value = number | string | boolean | null;
 
 export type GroupFields = Record<string, Value>;
 
-/**
- * How each field of a group is written. An `integer` may be null; a `word` has letters, digits and `_`. A
- * `trailing` number can only be the last field. It is not written if it is 0, so that older keys stay as they are.
- */
+/** How each field of a group is written. An `integer` may be null; a `word` has letters, digits and `_`. */
 export type FieldKinds<G> = {
   [Name in keyof G]: [G[Name]] extends [boolean]
     ? "boolean"
     : [G[Name]] extends [number | null]
-      ? "integer" | "trailing"
+      ? "integer"
       : "word";
 };
-type Kind = "boolean" | "integer" | "trailing" | "word";
+type Kind = "boolean" | "integer" | "word";
 
 /** Attributes of a directory's rows that are not named after a group key. No group key may be one of these words. */
 const reservedNames = new Set(["pk", "sk", "from", "writes", versionAttribute]);
@@ -31,8 +28,7 @@ export const groupKeyCodec = <G extends GroupFields>(kinds: FieldKinds<G>) => {
   const names = Object.keys(kinds) as (keyof G & string)[];
 
   const encode = (group: G): string => {
-    const written = names.filter((name) => kinds[name] !== "trailing" || group[name] !== 0);
-    const groupKey = written.map((name) => encodeValue(group[name] as Value)).join("-");
+    const groupKey = names.map((name) => encodeValue(group[name] as Value)).join("-");
     if (isReserved(groupKey))
       throw new Error(`"${groupKey}" is the name of an attribute: it cannot be a group key`);
     return groupKey;

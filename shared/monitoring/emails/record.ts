@@ -92,7 +92,7 @@ export const emails = countedList<EmailGroup, EmailRow>("EMAIL", {
   domainId: "integer",
   teamId: "integer",
   isActive: "boolean",
-  exposure: "trailing",
+  exposure: "integer",
 });
 
 export type Email = NonNullable<Awaited<ReturnType<typeof emails.get>>>;
