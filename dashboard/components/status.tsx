@@ -11,9 +11,9 @@ const message = signal<Message | undefined>(undefined);
 
 /**
  * Says that something was done: on the screen for a while, until people go to another page, and to screen
- * readers. What it offers stays for ten seconds, wherever they go.
+ * readers. What it offers stays for twenty seconds, wherever they go.
  */
-export function say(text: string, offer?: Offer, seconds = offer === undefined ? 6 : 10): void {
+export function say(text: string, offer?: Offer, seconds = offer === undefined ? 6 : 20): void {
   const id = (message.value?.id ?? 0) + 1;
   message.value = { text, id, move: moves.peek(), offer };
   setTimeout(() => {

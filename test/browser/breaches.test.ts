@@ -40,7 +40,7 @@ test("the keyboard finds a breach by its name, acknowledges it as a whole, reope
   const dialog = page.getByRole("dialog", { name: "Acknowledge 2 findings" });
   await dialog.getByText("2 open findings of Example Shop (invented), on every page.").waitFor();
   await press(page, "Acknowledge");
-  // Undo goes after ten seconds, and the list can take longer.
+  // Undo goes after twenty seconds, and the list can take longer.
   await dialog.waitFor({ state: "detached" });
   await page.keyboard.press("z");
   await page.getByText("Reopened 2 findings.").waitFor();
