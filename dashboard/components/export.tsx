@@ -16,8 +16,10 @@ type ExportProps<Row> = {
   /** What is exported, such as "findings"; the file is named after it. */
   what: string;
   columns: CsvColumns<Row>;
-  /** All that match, page by page. */
+  /** All that match, page by page, in an order in which no row moves meanwhile. */
   pagesOf: (signal: AbortSignal) => AsyncIterable<{ rows: readonly Row[]; total: number }>;
+  /** The order of the file, if it is another one. */
+  inOrder?: ((one: Row, other: Row) => number) | undefined;
   /** So many rows in words. */
   counted: (rows: number) => string;
   /** Tells the service of a file with so many rows: without an entry in the activity log there is no file. */
@@ -26,14 +28,24 @@ type ExportProps<Row> = {
 };
 
 /** Loads all rows that match, page by page, and saves them as a file. Closing it cancels that. */
-export function ExportDialog<Row>({ what, columns, pagesOf, counted, record, onClose }: ExportProps<Row>) {
+export function ExportDialog<Row>({
+  what,
+  columns,
+  pagesOf,
+  inOrder,
+  counted,
+  record,
+  onClose,
+}: ExportProps<Row>) {
   const [progress, setProgress] = useState<{ done: number; total: number }>();
   const { failure, reload } = useData("", async (signal) => {
-    const lines: string[] = [];
+    const all: Row[] = [];
     for await (const { rows, total } of pagesOf(signal)) {
-      lines.push(...rows.map((row) => csvLine(columns.map(([, cell]) => cell(row)))));
-      setProgress({ done: lines.length, total });
+      all.push(...rows);
+      setProgress({ done: all.length, total });
     }
+    if (inOrder !== undefined) all.sort(inOrder);
+    const lines = all.map((row) => csvLine(columns.map(([, cell]) => cell(row))));
     await record(lines.length, signal);
     signal.throwIfAborted();
     const head = csvLine(columns.map(([name]) => name));

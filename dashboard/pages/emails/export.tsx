@@ -2,6 +2,7 @@ import { allPages } from "../../api/all-pages.ts";
 import { call } from "../../api/client.ts";
 import type { Email } from "../../api/routes.ts";
 import { type CsvColumns, ExportDialog } from "../../components/export.tsx";
+import { severities } from "../../components/severity.tsx";
 import { addresses } from "../../text/words.ts";
 
 const columns: CsvColumns<Email> = [
@@ -30,7 +31,16 @@ const bodyOf = ({ q, domainId, teamId, isActive, breached }: ExportProps["query"
   breached: flagOf(breached),
 });
 
-export const ExportEmails = ({ query, onClose }: ExportProps) => (
+const rankOf = ({ severity }: Email): number =>
+  severity === null ? severities.length : severities.indexOf(severity);
+
+const worstFirst = (one: Email, other: Email): number =>
+  rankOf(one) - rankOf(other) ||
+  other.unacknowledgedBreachCount - one.unacknowledgedBreachCount ||
+  other.id - one.id;
+
+/** Asks for the newest first: in the order of exposure a scan may move a row to a page that was read already. */
+export const ExportEmails = ({ query: { order, ...query }, onClose }: ExportProps) => (
   <ExportDialog
     what="e-mails"
     columns={columns}
@@ -39,6 +49,7 @@ export const ExportEmails = ({ query, onClose }: ExportProps) => (
         call("GET /dashboard/emails", { query: { ...query, ...page } }, { signal }),
       )
     }
+    inOrder={order === "worst" ? worstFirst : undefined}
     counted={addresses}
     record={(rows, signal) =>
       call("POST /dashboard/exports", { body: { list: "emails", filter: bodyOf(query), rows } }, { signal })
