@@ -1,7 +1,7 @@
 /** Who has a breach in hand, and what people say of it. Both stay when nobody is in the breach any more. */
 import * as activity from "../access/activity/activity.ts";
 import type { Actor } from "../access/activity/actor.ts";
-import { memberLabels, membership, shownActor } from "../access/members/membership.ts";
+import { labelsOf, membersById, membership, shownActor } from "../access/members/membership.ts";
 import { absent, asRead } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
@@ -25,14 +25,13 @@ const assigneeOf = (id: number | undefined, labels: ReadonlyMap<number, string>)
 };
 
 /** The labels for `triageOf`. */
-export const labelsFor = (
+export const labelsFor = async (
   org: number,
   rows: Iterable<breachDates.BreachRow>,
-): Promise<ReadonlyMap<number, string>> =>
-  memberLabels(
-    org,
-    [...rows].flatMap(({ assignee }) => assignee ?? []),
-  );
+): Promise<ReadonlyMap<number, string>> => {
+  const assignees = [...rows].flatMap(({ assignee }) => assignee ?? []);
+  return labelsOf(await membersById(org, assignees));
+};
 
 export const get = async (org: number, breachId: number): Promise<Triage> => {
   const row = await breachDates.getRow(org, breachId);
@@ -73,7 +72,11 @@ export const assign = (
   withOptimisticRetry(async () => {
     const [row, title] = await Promise.all([breachDates.getRow(org, breachId), titleOf(breachId)]);
     const wanted = userId ?? undefined;
-    const labels = await labelsFor(org, [row, ...(wanted === undefined ? [] : [{ assignee: wanted }])]);
+    const members = await membersById(
+      org,
+      [row.assignee, wanted].filter((id) => id !== undefined),
+    );
+    const labels = labelsOf(members);
     const assignee = assigneeOf(wanted, labels);
     if (userId !== null && assignee === null) throw new Refusal("memberNotFound");
     const before = assigneeOf(row.assignee, labels);
@@ -96,8 +99,8 @@ export const assign = (
         action: "breach.assigned",
         summary:
           assignee === null
-            ? `Took the breach ${title} from ${before?.label}`
-            : `Assigned the breach ${title} to ${assignee.label}`,
+            ? `Took the breach ${title} from ${members.get(before?.id ?? 0)?.email}`
+            : `Assigned the breach ${title} to ${members.get(assignee.id)?.email}`,
         actor,
       }),
     ]);

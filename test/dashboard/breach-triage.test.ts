@@ -109,6 +109,22 @@ describe("PUT /breaches/{id}/assignee", () => {
   });
 });
 
+test("people see the assignee's name; the log has the address, which can be erased", async () => {
+  const { id: org } = await createScanned(["ada"]);
+  const [by, named] = await Promise.all([signedIn(org), signedIn(org, { name: "Grace Hopper" })]);
+  const [{ id } = { id: 0 }] = await by.dashboard.list("/breaches");
+  const assignee = { id: named.userId, label: "Grace Hopper" };
+  expect((await assign(by, id, { userId: named.userId })).body).toEqual({ assignee });
+  await assign(by, id, { userId: null });
+  const filter = { actor: String(named.userId) };
+  await by.dashboard.post("/exports", { list: "activity", filter, rows: 2 });
+  for (const action of ["breach.assigned", "activity.exported"])
+    for (const { summary } of await activity(by.v1, action)) {
+      expect(summary).toContain(named.email);
+      expect(summary).not.toContain("Grace");
+    }
+});
+
 describe("/breaches/{id}/comments", () => {
   test("201: plain text that all read, newest first, in pages", async () => {
     const [id] = ids;

@@ -42,14 +42,14 @@ export const createSession = async (
 };
 
 let users = 0;
-type NewUser = { role?: string; email?: string; apiUrl?: string };
+type NewUser = { role?: string; email?: string; name?: string; apiUrl?: string };
 
 /** Creates a user with a session. Without `email` no test file has another user of the address. */
 export const signedIn = async (
   org: number,
-  { role = "admin", email = `user-${org}-${++users}@demo.example`, apiUrl }: NewUser = {},
+  { role = "admin", email = `user-${org}-${++users}@demo.example`, name, apiUrl }: NewUser = {},
 ): Promise<SignedIn> => {
-  const { id } = await admin("user create", { org, email, role }, apiUrl);
+  const { id } = await admin("user create", { org, email, role, ...(name && { name }) }, apiUrl);
   return createSession(org, { id, email }, apiUrl);
 };
 

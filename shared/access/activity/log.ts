@@ -1,7 +1,7 @@
 import { allOf, condition } from "../../aws/table/condition.ts";
 import { retentionAt } from "../../contract/retention.ts";
 import { fold } from "../../contract/search-text.ts";
-import { type Membership, memberLabels, membership, shownActor } from "../members/membership.ts";
+import { type Membership, membersById, membership, shownActor } from "../members/membership.ts";
 import type { Category } from "./actions.ts";
 import { type EntryRecord, entries } from "./activity.ts";
 import type { ActivityEntry } from "./activity-schema.ts";
@@ -113,10 +113,11 @@ export const filterInWords = async (
   { category, actor, from, to, q }: Filter,
 ): Promise<string> => {
   const userId = Number(actor);
-  const labels = userId > 0 ? await memberLabels(org, [userId]) : undefined;
+  const members = userId > 0 ? await membersById(org, [userId]) : undefined;
   const words = [
     category !== undefined && `category ${category}`,
-    actor !== undefined && `by ${labels === undefined ? actor : (labels.get(userId) ?? `user ${userId}`)}`,
+    actor !== undefined &&
+      `by ${members === undefined ? actor : (members.get(userId)?.email ?? `user ${userId}`)}`,
     from !== undefined && `since ${from}`,
     to !== undefined && `before ${to}`,
     q !== undefined && `with the text "${q}"`,

@@ -15,18 +15,21 @@ export const membership = async (org: number): Promise<Membership> => {
   return new Map(rows.map(({ id, removed }) => [id, removed]));
 };
 
-/** What to call those of these users who are members, by id. A read unit each. */
-export const memberLabels = async (org: number, ids: Iterable<number>): Promise<Map<number, string>> => {
-  const rows = await table.getMany<{ id: number; email: string; name: string | null; removed: boolean }>(
+type Member = { id: number; email: string; name: string | null };
+
+/** Those of these users who are members, by id. A read unit each. */
+export const membersById = async (org: number, ids: Iterable<number>): Promise<Map<number, Member>> => {
+  const rows = await table.getMany<Member & { removed: boolean }>(
     [...new Set(ids)].map((id) => keys.user(org, id)),
   );
   return new Map(
-    rows
-      .filter((row) => row !== undefined)
-      .filter(({ removed }) => !removed)
-      .map(({ id, name, email }) => [id, name ?? email]),
+    rows.flatMap((row): [number, Member][] => (row === undefined || row.removed ? [] : [[row.id, row]])),
   );
 };
+
+/** What people call members, by id. The activity log names them by their addresses, which can be erased. */
+export const labelsOf = (members: ReadonlyMap<number, Member>): Map<number, string> =>
+  new Map([...members].map(([id, { name, email }]) => [id, name ?? email]));
 
 /**
  * The actor as clients see it. Name and address of removed users, and of users who were never members
