@@ -85,13 +85,19 @@ export const timestamp = z
   .string()
   .check(z.meta({ format: "date-time", examples: ["2026-11-21T09:30:00.000Z"] }));
 
-/** A time in requests, with any offset: given as every stored time is, so that times compare as strings. */
+/**
+ * A time in requests, with any offset: given as every stored time is, so that times compare as strings. In UTC
+ * its year has four digits too, which an offset can change.
+ */
 export const time = z.pipe(
   z.pipe(
     z.iso.datetime({ offset: true, error: "must be an ISO 8601 time such as 2026-11-21T09:30:00.000Z" }),
     z.transform((given: string) => new Date(given).toISOString()),
   ),
-  z.string().check(z.meta({ format: "date-time" })),
+  z.string().check(
+    z.refine((inUtc) => /^\d{4}-/.test(inUtc), "must be of the years 0000 to 9999 in UTC"),
+    z.meta({ format: "date-time" }),
+  ),
 );
 
 /** Such as "email, slack, or webhook". */

@@ -160,6 +160,12 @@ const queries: readonly [route: string, error: string, refused: readonly string[
   ["GET /activity", "actor must be", ["actor=", "actor=0", "actor=ada", "actor=user", "actor=1,2"]],
   ["GET /activity", "from: must be an ISO 8601 time", ["from=", "from=2026-01-31", "from=yesterday"]],
   ["GET /activity", "to: must be an ISO 8601 time", ["to=", "to=2026-01-31"]],
+  // In UTC their years have more than four digits.
+  [
+    "GET /activity",
+    "to: must be of the years",
+    ["to=9999-12-31T23:59:59-01:00", "to=0000-01-01T00:00:00%2B01:00"],
+  ],
   ["GET /activity", "q", ["q=a", "q="]],
   ["GET /feed", "limit must be", ["limit=0", "limit=1001", "limit=x"]],
   ["GET /feed", "format must be native or ocsf", ["format=cef"]],
