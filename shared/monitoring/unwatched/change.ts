@@ -102,13 +102,15 @@ const byIds = (chosen: readonly Chosen[]): MeantOf[] =>
   });
 
 const byFilter = async (org: number, filter: Filter): Promise<MeantOf[]> => {
-  const [allDomains, names] = await Promise.all([
+  const [allDomains, roots, names] = await Promise.all([
     domains.list(org),
+    store.roots(org),
     breachDetails.version().then(breachDetails.names),
   ]);
   const breaches = byId(names);
+  const kept = new Set(roots.map(({ domainId }) => domainId));
   return allDomains
-    .filter(({ id }) => filter.domainId === undefined || filter.domainId === id)
+    .filter(({ id }) => kept.has(id) && (filter.domainId === undefined || filter.domainId === id))
     .map((domain) => ({
       domainId: domain.id,
       isMeant: (kept) => rowsOf(domain, kept, breaches, filter),

@@ -17,6 +17,7 @@ import { audit } from "../../../shared/operations/audit/audit.ts";
 import { plan } from "../../../shared/scanning/plan.ts";
 import { start } from "../../../shared/scanning/start.ts";
 import { Chance } from "../../alerting/faults/chance.ts";
+import { recordCapacity } from "../../aws/table/engine.ts";
 import { intercept, type Request } from "../../aws/table/intercept.ts";
 import { isAt, onTableRequest } from "../../aws/table/request-points.ts";
 import {
@@ -187,6 +188,17 @@ test("an address that vanishes is ignored by nobody, and is listed when it is ba
     "user1@again.example false",
     "user2@again.example true",
   ]);
+});
+
+test("ignoring by a filter reads nothing for domains without such addresses", async () => {
+  answer("again.example", { user1: ["Alpha"], user2: ["Alpha"] });
+  const others = Array.from({ length: 15 }, (_, index) => [`number-${index}.example`, 0]);
+  const org = await createOrganization({ "again.example": 1, ...Object.fromEntries(others) });
+  await scan(org);
+  const capacity = recordCapacity();
+  expect((await ignore(org, { filter: { q: "nobody" } }, true, administrator)).changed).toBe(0);
+  expect(capacity.take().readUnits).toBeLessThan(15);
+  expect((await ignore(org, { filter: { q: "user" } }, true, administrator)).changed).toBe(2);
 });
 
 test("addresses are watched even if they stay on the list until the next scan", async () => {
