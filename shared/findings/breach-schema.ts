@@ -107,8 +107,8 @@ export const foundBreachQuery = {
   order: z._default(order, "severity").check(
     z.meta({
       description:
-        "`severity`: critical first, most open findings first within a severity; `open`: most " +
-        "open findings first; `newest`: by `lastDetectedAt`, those without findings last",
+        "`severity`: critical first, and within a severity the latest `breachDate`; `open`: most open " +
+        "findings first; `newest`: by `lastDetectedAt`, those without findings last",
       examples: ["severity"],
     }),
   ),

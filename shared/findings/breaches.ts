@@ -45,9 +45,9 @@ const byNewest: Order = (one, other) =>
 
 /** The newest breach first, whenever it was found here. */
 const byBreachDate =
-  (breachDates: ReadonlyMap<number, string>): Order =>
+  (dateOf: ReadonlyMap<number, string>): Order =>
   (one, other) =>
-    (breachDates.get(other.breachId) ?? "").localeCompare(breachDates.get(one.breachId) ?? "");
+    (dateOf.get(other.breachId) ?? "").localeCompare(dateOf.get(one.breachId) ?? "");
 
 const orderOf = (order: FoundBreachOrder, names: Names): Order => {
   if (order === "newest") return byNewest;
