@@ -110,6 +110,27 @@ test("Undo brings back exactly what was acknowledged", async () => {
   ]);
 });
 
+test("Undo leaves what somebody else has said of a finding since", async () => {
+  const { api, ...organization } = await createScanned();
+  const { page } = await signInTo(organization, { place: "/findings" });
+  const acknowledged = async () => (await api.get("/breaches?acknowledged=true")).body.breaches;
+  await select(page, 1);
+  await page.keyboard.press("e");
+  await page.getByText("Acknowledged 1 finding.").waitFor();
+  const [{ id }] = await acknowledged();
+  await api.post("/breaches/acknowledge", { id, reason: "by phone" });
+  await page.keyboard.press("z");
+  await page.getByText("Nothing was reopened").waitFor();
+  expect(await acknowledged()).toMatchObject([{ id, acknowledgeReason: "by phone" }]);
+
+  await select(page, 1);
+  await page.keyboard.press("e");
+  await page.getByText("Acknowledged 1 finding.").waitFor();
+  await page.keyboard.press("z");
+  await page.getByText("Reopened 1 finding.").waitFor();
+  expect(await acknowledged()).toMatchObject([{ id }]);
+});
+
 test("a dialog closed early leaves a list that is right; Undo can be tried again", async () => {
   const organization = await createScanned();
   const { page } = await signInTo(organization, { place: "/findings" });

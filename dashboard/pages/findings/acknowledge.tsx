@@ -5,6 +5,7 @@ import { SelectField, TextField } from "../../components/field.tsx";
 import { Progress as ProgressBar } from "../../components/progress.tsx";
 import { say } from "../../components/status.tsx";
 import { doWithUndo, sayWithUndo } from "../../components/undo.ts";
+import { session } from "../../session.ts";
 import { count } from "../../text/words.ts";
 import { change, type Progress, partlyDone, type Selection, undo } from "./requests.ts";
 
@@ -48,9 +49,13 @@ export const acknowledge = (show: Show, selected: Selection | Promise<Selection>
     { ...undoWords, begin: "Acknowledging …", notDone: "Not everything was acknowledged" },
   );
 
+/** A single finding is acknowledged by a request of its own, which is quicker. */
+const onlyOf = ({ total, filter: { ids } }: Selection): number | undefined =>
+  total === 1 ? ids?.[0] : undefined;
+
 /** Colleagues may have acknowledged one meanwhile. What they said of it stays. */
 async function acknowledgeOpen(selection: Selection): Promise<{ done: number; createdAt?: string }> {
-  const [id] = selection.total === 1 ? (selection.filter.ids ?? []) : [];
+  const id = onlyOf(selection);
   if (id === undefined) return change(selection, { resolution: "handled" });
   const { acknowledged } = await call("GET /dashboard/findings/{id}", { path: { id } });
   if (acknowledged) return { done: 0 };
@@ -60,8 +65,18 @@ async function acknowledgeOpen(selection: Selection): Promise<{ done: number; cr
 
 const acknowledged = (done: number): string => `Acknowledged ${count(done, "finding")}.`;
 
-const undoing = (selection: Selection, acknowledgedAt?: string) => async (): Promise<string> =>
-  `Reopened ${count((await undo(selection, acknowledgedAt)).done, "finding")}.`;
+const undoing = (selection: Selection, acknowledgedAt?: string) => async (): Promise<string> => {
+  const id = onlyOf(selection);
+  const at = acknowledgedAt ?? (id === undefined ? undefined : await timeOfOwn(id));
+  if (at === undefined) return "Nothing was reopened: somebody else has changed it since.";
+  return `Reopened ${count((await undo(selection, at)).done, "finding")}.`;
+};
+
+/** When the reader has acknowledged a finding: the reply of that request does not say. Undefined: somebody else has. */
+async function timeOfOwn(id: number): Promise<string | undefined> {
+  const { acknowledgedAt, acknowledgedBy } = await call("GET /dashboard/findings/{id}", { path: { id } });
+  return acknowledgedBy?.id === session.value?.user.id ? (acknowledgedAt ?? undefined) : undefined;
+}
 
 function offerUndo(selection: Selection, done: number, acknowledgedAt?: string): void {
   if (selection.isOpen) sayWithUndo(acknowledged(done), undoing(selection, acknowledgedAt), undoWords);
@@ -76,7 +91,7 @@ type Properties = Ends & {
 function AcknowledgeDialog({ selection, isReopening, ...ends }: Properties) {
   const [progress, setProgress] = useState<Progress>();
   const { total, words } = selection;
-  const [id] = total === 1 ? (selection.filter.ids ?? []) : [];
+  const id = onlyOf(selection);
   const needsReason = total > mostWithoutReason;
 
   const act = async (fields: FormData): Promise<string | undefined> => {

@@ -43,10 +43,8 @@ export async function matchingOf(filters: Filters, isReopening: boolean): Promis
 }
 
 /** Reopens a selection that was acknowledged. Those that were acknowledged before or since stay acknowledged. */
-export const undo = (
-  { filter }: Pick<Selection, "filter">,
-  acknowledgedAt: string | undefined,
-): Promise<State> => change({ filter: { ...filter, acknowledged: true, acknowledgedAt } });
+export const undo = ({ filter }: Pick<Selection, "filter">, acknowledgedAt: string): Promise<State> =>
+  change({ filter: { ...filter, acknowledged: true, acknowledgedAt } });
 
 export type Progress = { matching: number; done: number };
 type State = Progress & { createdAt: string };
