@@ -1,6 +1,7 @@
 /** What a webhook with the option `details` gets, and how many events with the grouping `scan`. */
 import { describe, expect, test } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
+import * as deliveryList from "../../shared/alerting/attempts/delivery-list.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
 import type { AlertOptions } from "../../shared/alerting/channels/channel-schema.ts";
 import { setOptions } from "../../shared/alerting/channels/options.ts";
@@ -8,6 +9,7 @@ import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import * as event from "../../shared/alerting/event.ts";
 import { envelope } from "../../shared/alerting/kinds/webhook/envelope.ts";
 import { readContent } from "../../shared/alerting/messages/content.ts";
+import { exampleFor } from "../../shared/alerting/messages/example.ts";
 import { eventOf } from "../../shared/alerting/messages/told.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
@@ -120,6 +122,15 @@ describe("details", () => {
     expect(left).toMatchObject([{ kind: "event", people: 60 }]);
     expect(JSON.stringify(left)).not.toContain(`"${removed?.email}"`);
   });
+
+  test.each(["address", "scan"] as const)("of an example by %s have ids of their own", (by) => {
+    const { of } = exampleFor({ channel: "webhook", grouping: by, details: true } as channels.Channel);
+    if (of.kind !== "event") throw new Error("A webhook gets an event");
+    const { people, findings = [] } = of;
+    expect(new Set(findings.map(({ id }) => id)).size).toBe(2);
+    expect(new Set(findings.map(({ email }) => email)).size).toBe(people);
+    expect(new Set(findings.map(({ emailId }) => emailId)).size).toBe(people);
+  });
 });
 
 describe("the grouping scan", () => {
@@ -134,6 +145,8 @@ describe("the grouping scan", () => {
     expect(alpha).toMatchObject({ breaches: [{ title: "Alpha" }], details: { people: 8 } });
     expect(beta).toMatchObject({ breaches: [{ title: "Beta" }], details: { people: 2 } });
     expect(beta?.details?.url).toBe(`${dashboardUrl}/breaches/${beta?.breaches[0]?.breachId}`);
+    const { deliveries: listed } = await deliveryList.list(org, channelId, { limit: 10, offset: 0 });
+    expect(listed.map(({ title }) => title).toSorted()).toEqual(["Alpha: 8 people", "Beta: 2 people"]);
     const rows = await deliveriesOf(org, channelId);
     const read = await Promise.all(rows.map(({ id }) => event.get(org, id, new Date())));
     expect(read.map(({ scan, findings }) => [scan?.id, findings.length]).toSorted()).toEqual([
@@ -155,6 +168,17 @@ describe("the grouping scan", () => {
         details: { severity: "high", people: 4, url: `${dashboardUrl}/findings?scanId=${scanId}` },
       },
     ]);
+  });
+
+  test("names no scan where several have found the people", async () => {
+    const org = await organizationOf(3);
+    const scanIds = [await scan(org, { 0: ["Alpha"] }), await scan(org, { 0: ["Alpha"], 1: ["Alpha"] })];
+    const channelId = await createChannel(org, byScan, webhook);
+    const [message] = await raiseTo(org, channelId, [{ type: "gathered" }], new Set(scanIds));
+    if (message !== undefined) await attempt(message);
+    const rows = await deliveriesOf(org, channelId);
+    expect(rows).toMatchObject([{ event: { found: { people: 2 } } }]);
+    expect(await event.get(org, rows[0]?.id ?? 0, new Date())).toMatchObject({ scan: null });
   });
 
   test("makes none where all is below the least severity or hidden", async () => {
@@ -196,9 +220,14 @@ describe("the grouping scan", () => {
   });
 
   test("whose channel becomes one for people tells the rest to them", async () => {
-    const org = await organizationOf(2);
+    const org = await organizationOf(20);
+    // Events are in the order of their breaches' ids.
+    for (const name of ["Alpha", "Beta"]) await catalog.idsFor([name]);
     const channelId = await createChannel(org, byScan, webhook);
-    await scan(org, { 0: ["Alpha"], 1: ["Beta"] });
+    const strangers = { 50: ["Alpha"] };
+    await scan(org, { 0: ["Alpha"], ...strangers });
+    const inBeta = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [10 + index, ["Beta"]]));
+    await scan(org, { 0: ["Alpha"], ...inBreaches(8, "Alpha"), ...inBeta, 51: ["Alpha"], ...strangers });
     await split(org);
     const slack = { channel: "slack", grouping: "scan", details: false };
     await table.update(keys.channel(org, channelId), { set: slack });
@@ -206,7 +235,11 @@ describe("the grouping scan", () => {
     const contents = await Promise.all(
       (await deliveriesOf(org, channelId)).map((row) => readContent(org, row, channel)),
     );
-    const titles = contents.map((content) => (content?.kind === "person" ? content.breaches : []));
-    expect(titles.map((some) => some.map(({ title }) => title)).toSorted()).toEqual([["Alpha"], ["Beta"]]);
+    // Each says what it is about, and none what the other messages and webhooks' receivers are told.
+    expect(contents).toMatchObject([
+      { kind: "person", breaches: [{ title: "Alpha" }], unwatched: undefined },
+      { breaches: [{ title: "Alpha" }], inAll: { people: 7, findings: 7, more: 0 }, unwatched: undefined },
+      { breaches: [{ title: "Beta" }], inAll: { people: 6, findings: 6, more: 0 }, unwatched: undefined },
+    ]);
   });
 });

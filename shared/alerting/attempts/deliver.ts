@@ -157,15 +157,15 @@ const discard = async ({ org, row, log }: Attempt): Promise<undefined> => {
 };
 
 /**
- * A webhook gets what was gathered as events: one for each breach where its grouping is `scan`. If it has become
- * a webhook since, one for each address, for which the outbox takes it back.
+ * Makes events of a webhook from what was gathered. With the grouping `scan` each breach has one. Otherwise the channel
+ * has been changed since, and each address has one: the outbox makes these.
  */
 const sendAsEvents = async ({ org, row, channel, log }: Attempt, event: Gathered): Promise<undefined> => {
-  // What is left has its turn when the delivery is due.
+  // The re-dispatch goes on with what is left.
   if (optionsOf(channel).grouping === "scan") {
     const { raised, left } = await eventsOfScan(org, row, event, channel);
     await transitions.replace(org, row, { raised: raised.writes, left });
-    // To the queue that this function may send to. The re-dispatch sends what SQS does not take.
+    // The only queue of deliveries that this function may send to. The re-dispatch sends what SQS does not take.
     await queue.sendPossible("delivery-retries", raised.messages);
   } else {
     const { writes, after } = await backToOutbox(org, row, event, channel.id);

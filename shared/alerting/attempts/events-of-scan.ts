@@ -8,12 +8,12 @@ import { isOfDelivery } from "../deliveries/share.ts";
 import { maximumFindings } from "../kinds/events.ts";
 import { findingsOfScans } from "../messages/scan-findings.ts";
 
-/** Deliveries that one transaction writes, beside the one that they replace. */
+/** Deliveries that one transaction writes, beside the gathered one. */
 const deliveriesAtOnce = 80;
 
 /**
- * The deliveries of a scan to a webhook, in place of the gathered one: one for each breach, or one for all of a
- * first scan. `left`: what remains of the gathered one.
+ * The deliveries of a scan to a webhook, in place of the gathered one. Each breach has one, and a first scan has one
+ * in all. `left`: what the gathered one still has to tell; undefined when that is nothing.
  */
 export const eventsOfScan = async (
   org: number,
@@ -22,31 +22,30 @@ export const eventsOfScan = async (
   channel: AnyChannel,
 ): Promise<{ raised: Raised; left?: Gathered }> => {
   const { breaches, last } = await readBreaches(org, scans, event, channel);
-  const isOne = event.baseline !== undefined;
-  const now = breaches.slice(0, isOne ? undefined : deliveriesAtOnce);
-  const found = isOne ? inOne(now) : now.map((each) => foundOf([each]));
+  const isOfFirstScan = event.baseline !== undefined;
+  const now = isOfFirstScan ? breaches : breaches.slice(0, deliveriesAtOnce);
+  const found = isOfFirstScan ? inOne(now) : now.map((each) => foundOf([each]));
   const { afterBreach: _, ...whole } = event;
-  const [scanId] = scans;
   const raised = await raiseFor(
     org,
     found.map((each) => ({
       channel,
-      event: { ...whole, ...(scanId !== undefined && { scanId }), found: each },
+      event: { ...whole, found: each },
       scans,
     })),
   );
-  if (isOne) return { raised };
+  if (isOfFirstScan) return { raised };
   if (now.length < breaches.length) {
     const afterBreach = now.at(-1)?.breachId ?? 0;
     return { raised, left: { ...event, afterBreach } };
   }
-  // A breach of so large a scan has an event for each part of it.
+  // The scan has more findings than one part, and each part makes its own events.
   return { raised, ...(last !== undefined && { left: { ...whole, after: last } }) };
 };
 
 type BreachFound = { breachId: number; level: number; people: Set<number>; findingIds: number[] };
 
-/** By their ids. `last`: the last finding that was read, if there are more. */
+/** What the event tells this channel, by the ids of breaches. `last`: the last finding read, if more remain. */
 const readBreaches = async (
   org: number,
   scans: ReadonlySet<number>,
@@ -77,6 +76,7 @@ const readBreaches = async (
   return { breaches, last: isWhole ? undefined : last };
 };
 
+/** All breaches in one event; none if there are no breaches. */
 const inOne = (breaches: readonly BreachFound[]): Found[] =>
   breaches.length === 0 ? [] : [foundOf(breaches.toSorted((one, other) => other.level - one.level))];
 

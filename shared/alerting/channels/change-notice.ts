@@ -1,9 +1,9 @@
 /**
  * Reports changes of channels, so that nobody with a key or a session sends alerts elsewhere or silences them
- * unseen. The activity log says what changed, without values. When alerts reach other receivers, or none, the
- * admins get an e-mail. Neither channels' flags nor the budget of e-mails stop it. The other channels that want
- * notices get one of these changes, and of each that makes a channel tell less. Webhooks hear of a new channel,
- * and of one that tells less, only if a person did it: programs set up their own webhooks with a key.
+ * unseen. The activity log says what changed, without values. The admins get an e-mail when alerts go to other
+ * receivers, or to none. Neither channels' flags nor the budget of e-mails stop it. The other channels that want
+ * `scan_error` are told of the same changes, and of each that makes a channel tell less. Webhooks hear of a new
+ * channel, and of one that tells less, only if a person did it: programs set up their own webhooks with a key.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../access/activity/actor.ts";
@@ -89,6 +89,7 @@ export const noticesOfNew = (
     actor,
   );
 
+/** The other channels that hear of a new channel, or of one that tells less. */
 const listenersTo = ({ type }: Actor, otherChannels: readonly Channel[]): Channel[] =>
   otherChannels.filter(
     (channel) => wants(channel, "scan_error") && (type !== "api_key" || kindOf(channel).isForPeople),
@@ -99,7 +100,7 @@ type Notices = { writes: Write[]; send: () => Promise<void> };
 
 const nameOf = ({ type, label }: Actor): string => (type === "api_key" ? `the API key "${label}"` : label);
 
-/** Tells others in sentences, without what a channel sends to: its channels, and with an actor the admins. */
+/** Tells these channels in sentences, and with `byActor` the admins. No sentence says where a channel sends to. */
 const announced = async (
   org: number,
   sentences: readonly string[],
@@ -145,7 +146,7 @@ export const noticesOf = async (
       : []),
   ];
   const listeners = isMoved || isLast ? otherChannels : listenersTo(actor, otherChannels);
-  // What moves or ends channels is limited already: the number of channels that are added and moved.
+  // `assertFew` (configure.ts) limits how many channels are added and moved, and so how many are deleted.
   const isTold =
     sentences.length > 0 &&
     (isMoved || isLast || listeners.length > 0) &&
@@ -170,9 +171,10 @@ export const noticesOfOptions = async (
   return announced(org, [quietedSentence(channel, quieted)], listeners);
 };
 
+/** Whether so few such changes were made that this one is still told. `last`: of the last channel with new breaches. */
 type IsFew = (which: "last" | "other") => Promise<boolean>;
 
-/** Counts a change that makes a channel tell less, and says whether it is told. Tries of one change count once. */
+/** Counts a change that makes a channel tell less. Tries of one change count once. */
 export const quietCounter = (org: number): IsFew => {
   const counted: Partial<Record<"last" | "other", Promise<boolean>>> = {};
   return (which) => (counted[which] ??= countQuieted(org, which));

@@ -41,20 +41,21 @@ type Happening =
 /** New breaches of the delivery's `scans`. */
 export type Gathered = {
   type: "gathered";
-  /** Only these findings, while the scan still runs. */
+  /** It tells these findings alone: the first message, while the scan still runs. */
   only?: Share;
-  /** All but these, which the first message of the scan has told. */
+  /** It tells all but these, which the first message of the scan has told. */
   without?: Share;
-  /** All behind this finding: the channel has become a webhook, and gets the others as events. */
+  /** It tells findings with higher ids alone: the others have become events of a webhook. */
   after?: number;
-  /** Only breaches with a higher id: the others have an event each. */
+  /** It tells breaches with higher ids alone: the others have become events of a webhook. */
   afterBreach?: number;
+  /** It sums up a first scan. */
   baseline?: { scannedCount: number };
-  /** What a webhook is told of it. Once it is known, the delivery is about these breaches alone. */
+  /** It is one event of a webhook, and tells these breaches alone. */
   found?: Found;
 };
 
-/** `findingIds`: some of the findings of these `people`, the worst first. */
+/** `people`: how many are in these breaches. `findingIds`: at most 50 of their findings, the worst first. */
 export type Found = { breachIds: number[]; people: number; findingIds: number[] };
 
 /** Breaches of an e-mail, for its owner (alerting/owners). `byHand`: whatever channels there are. */

@@ -1,6 +1,6 @@
 /**
- * A part of the findings of a scan, such as the first of two messages tells: by ids, in few ranges because
- * each worker reserves many at once.
+ * Which findings a delivery tells, where several deliveries share those of a scan. Ids of findings make few ranges,
+ * because each worker of a scan reserves many at once.
  */
 
 type Range = readonly [first: number, last: number];
@@ -11,7 +11,7 @@ export type Share = { ranges: Range[]; apart: number[] };
 const isIn = ({ ranges, apart }: Share, { id, breachId }: { id: number; breachId: number }): boolean =>
   !apart.includes(breachId) && ranges.some(([first, last]) => first <= id && id <= last);
 
-/** What of a gathered event (delivery.ts) says which findings it is about. */
+/** The fields of a gathered event (delivery.ts) that say which findings it tells. */
 type Which = {
   only?: Share;
   without?: Share;
@@ -21,14 +21,14 @@ type Which = {
   found?: { breachIds: number[] };
 };
 
-/** Whether a delivery tells a finding of its scans. */
+/** Whether a delivery with such an event tells this finding of its scans. */
 export const isOfDelivery = (
   { only, without, after = 0, afterBreach = 0, baseline, found }: Which,
   finding: { id: number; breachId: number },
 ): boolean =>
   finding.id > after &&
   finding.breachId > afterBreach &&
-  // Of a first scan only the worst breaches are listed.
+  // An event of a first scan is about all breaches, and lists the worst.
   (found === undefined || baseline !== undefined || found.breachIds.includes(finding.breachId)) &&
   (only === undefined || isIn(only, finding)) &&
   (without === undefined || !isIn(without, finding));

@@ -1,4 +1,4 @@
-/** What programs are told of breaches, read when it is sent. */
+/** What a webhook is told of breaches, read at each attempt. */
 import * as detailed from "../../findings/detailed.ts";
 import type { Breach } from "../../hibp/breach.ts";
 import * as breachDetails from "../../hibp/breach-details.ts";
@@ -7,17 +7,21 @@ import { type AnyChannel, optionsOf } from "../channels/channel.ts";
 import type { Found } from "../deliveries/delivery.ts";
 import { type EventDetails, maximumFindings } from "../kinds/events.ts";
 
-/** `place`: the page that shows them, behind the dashboard's url. `findings`: only with the option `details`. */
+/** `place`: the path, behind the dashboard's url, of the page that shows them. */
 export type EventReport = {
   kind: "event";
   /** Worst first. */
   breaches: Breach[];
   people: number;
   place: string;
+  /** With the channel's option `details` alone. */
   findings?: EventDetails["findings"];
 };
 
-/** Undefined: the channel may not name these breaches any more. `emailId`: all of one address. */
+/**
+ * Undefined: the channel may not name any of these breaches. `emailId`: the address, of an event about one. `scanId`:
+ * the scan, if one has found them all.
+ */
 export const readEvent = async (
   org: number,
   { breachIds, people, findingIds }: Found,

@@ -11,7 +11,7 @@ import type { Summary } from "./summary.ts";
 
 export type ExampleReport = { kind: "example"; of: PersonReport | Summary | EventReport };
 
-/** No breach gets these ids: they begin with 1, and are few. */
+/** Nothing gets these ids: they begin with 1, and are few. */
 const [first, second] = [2_147_483_646, 2_147_483_647];
 
 /** What messages do not show. HIBP's parser, which has neutral values too, would make the bundle larger. */
@@ -53,15 +53,20 @@ const forum: Breach = {
   severity: "low",
 };
 
-const personOf = (address: string, ownerName: string, breaches: readonly Breach[]): PersonReport => ({
+const personOf = (
+  id: number,
+  address: string,
+  ownerName: string,
+  breaches: readonly Breach[],
+): PersonReport => ({
   kind: "person",
   scanId: undefined,
-  email: { id: 0, address, ownerName, teamName: null },
+  email: { id, address, ownerName, teamName: null },
   breaches: breaches.map((breach) => ({ ...breach, findingId: 0 })),
 });
 
-const ada = personOf("ada@company.example", "Ada Example", [shop, forum]);
-const alan = personOf("alan@company.example", "Alan Example", [shop]);
+const ada = personOf(first, "ada@company.example", "Ada Example", [shop, forum]);
+const alan = personOf(second, "alan@company.example", "Alan Example", [shop]);
 
 const people: Summary = {
   kind: "findings",
@@ -79,10 +84,10 @@ const people: Summary = {
 
 const at = "2026-02-01T00:00:00.000Z";
 
-const findingOf = (breach: Breach, { email }: PersonReport): DetailedFinding => ({
-  id: breach.id,
+const findingOf = (id: number, breach: Breach, { email }: PersonReport): DetailedFinding => ({
+  id,
   email: email?.address ?? "",
-  emailId: first,
+  emailId: email?.id ?? first,
   breach: detailed(breach),
   firstDetectedAt: at,
   lastSeenAt: at,
@@ -103,8 +108,8 @@ const findingOf = (breach: Breach, { email }: PersonReport): DetailedFinding => 
 const eventFor = ({ grouping, details }: AlertOptions): EventReport => {
   const findings =
     grouping === "address"
-      ? [findingOf(shop, ada), findingOf(forum, ada)]
-      : [findingOf(shop, ada), findingOf(shop, alan)];
+      ? [findingOf(first, shop, ada), findingOf(second, forum, ada)]
+      : [findingOf(first, shop, ada), findingOf(second, shop, alan)];
   return {
     kind: "event",
     breaches: grouping === "address" ? [shop, forum] : [shop],

@@ -133,6 +133,7 @@ const itemOfPerson = ({ email, breaches }: PersonReport, dashboardUrl: string): 
       ...(more > 0 ? [`and ${counted(more, "more breach", "more breaches")}`] : []),
     ],
     url: email && `${dashboardUrl}/findings?emailId=${email.id}`,
+    urlLabel: "See the findings",
   };
 };
 

@@ -80,10 +80,11 @@ export const readGathered = async (
   if (event.type !== "gathered") return undefined;
   const { minSeverity, sensitive } = optionsOf(channel);
   const least = levelOf(minSeverity);
-  const [totals, found] = await Promise.all([
+  // A scan that still runs may find more strangers. What was split for a webhook would count them in each part.
+  const tellsStrangers = event.only === undefined && event.found === undefined;
+  const [totals, strangers] = await Promise.all([
     readFindings(org, scans, event, least),
-    // A scan that still runs may find more of them.
-    event.only === undefined ? ofScan.read(org, scans) : undefined,
+    tellsStrangers ? ofScan.read(org, scans) : undefined,
   ]);
   const details = await breachDetails.details(totals.byBreach.keys());
   const { open = [], discreet = [] } = Object.groupBy(totals.byBreach.values(), ({ breachId }) =>
@@ -101,10 +102,10 @@ export const readGathered = async (
       isDiscreet: sensitive === "discreet",
       scanId: scans.size === 1 ? [...scans][0] : undefined,
     };
-    return found && ofScan.countAlarming(found, least) > 0 ? readUnwatched(found, of) : undefined;
+    return strangers && ofScan.countAlarming(strangers, least) > 0 ? readUnwatched(strangers, of) : undefined;
   }
   const aboutThese = worstFirst.filter((each) => each.people.size > 0).map(({ breachId }) => breachId);
-  const unwatched = found && besides(found, least, discreetPeople > 0 ? [] : aboutThese);
+  const unwatched = strangers && besides(strangers, least, discreetPeople > 0 ? [] : aboutThese);
   // Other messages about the scan may name the people: neither the link nor a thread leads to them.
   const scanId = scans.size === 1 && discreetPeople === 0 ? [...scans][0] : undefined;
   const isFew = totals.isWhole && discreetPeople === 0 && people <= fewPeople && event.baseline === undefined;
@@ -171,8 +172,8 @@ const readFindings = async (
       const level = findings.groupOf(row).severity;
       const isOfEvent = isOfDelivery(event, row);
       if (level < least) continue;
-      // What the scan has found since belongs to its last message.
-      if (event.only !== undefined && !isOfEvent) {
+      // Only the last of two messages counts what others tell.
+      if (event.without === undefined && !isOfEvent) {
         totals.bySeverity[severityAt(level)]--;
         continue;
       }

@@ -29,11 +29,19 @@ export const headlineOf = (content: Content): Headline | undefined => {
   return { breachId: worst.id, more: more + (discreetPeople > 0 ? 1 : 0), people, isPart };
 };
 
+/** What an event of a webhook is about is known before its first attempt. */
+const knownHeadline = ({ event, headline }: Told): Headline | undefined => {
+  if (headline !== undefined || event.type !== "gathered" || event.found === undefined) return headline;
+  const [breachId = 0, ...rest] = event.found.breachIds;
+  return { breachId, more: rest.length, people: event.found.people, isPart: false };
+};
+
 /**
  * What a delivery is about in one line, without anybody's name or address. `titles`: of breaches, by id.
  * `isDiscreet`: the channel names no sensitive breach.
  */
-export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: boolean): string => {
+export const titleOf = (told: Told, titles: Titles, isDiscreet: boolean): string => {
+  const { event } = told;
   const nameOf = (breachId: number | undefined): string => {
     if (breachId === undefined) return "A sensitive breach";
     const { title = "", isSensitive = false } = titles.get(breachId) ?? {};
@@ -47,6 +55,7 @@ export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: b
     }
     case "gathered": {
       const isFirst = event.baseline !== undefined;
+      const headline = knownHeadline(told);
       if (headline === undefined)
         return isFirst ? "Summary of the first scan" : "New findings in one message";
       const { breachId, more, people, isPart, unwatched } = headline;
@@ -65,8 +74,9 @@ export const titleOf = ({ event, headline }: Told, titles: Titles, isDiscreet: b
 
 /** The breaches whose titles `titleOf` needs. */
 export const breachesInTitle = (rows: readonly Told[]): number[] =>
-  rows.flatMap(({ event, headline }) => {
+  rows.flatMap((row) => {
+    const { event } = row;
     if (event.type === "risen") return [event.breachId];
-    if (event.type === "gathered") return headline?.breachId === undefined ? [] : [headline.breachId];
+    if (event.type === "gathered") return knownHeadline(row)?.breachId ?? [];
     return event.type === "breach" || event.type === "owner" ? event.breachIds.slice(0, 1) : [];
   });

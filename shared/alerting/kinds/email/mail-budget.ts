@@ -1,6 +1,6 @@
 /**
  * How many copies of alerts an organization sends by e-mail. All organizations share the deployment's sender.
- * One organization's mail to strangers must not ruin the sender's reputation for all.
+ * One organization's mail to strangers must not ruin the sender's reputation for all. docs/alerts.md has the table.
  */
 import type { Organization } from "../../../access/organizations/organization.ts";
 import { allOf, condition, exists } from "../../../aws/table/condition.ts";
@@ -15,23 +15,23 @@ export const defaultMailBudget: MailBudget = { hour: 500, day: 2_000 };
 const hourSeconds = 3_600;
 const daySeconds = 24 * hourSeconds;
 
-/**
- * What copies are for. `isForOwner`: the owner of an address. `isCaused`: everybody with a session or a key can cause
- * it, such as tests of channels and notices. Each of the two has half of the budget at most. `isUrgent`: a breach of
- * high severity or above, told to a channel. `isSingle`: about a single address. `isBooked`: counted for the owner
- * before (bookHour).
- */
+/** What copies are for. Those with `isForOwner` have half of the budget at most, and so have those with `isCaused`. */
 type Purpose = {
+  /** They go to the owner of an address. */
   isForOwner?: boolean;
+  /** Everybody with a session or a key can cause them, such as tests of channels and notices. */
   isCaused?: boolean;
+  /** They tell a channel of a breach of high severity or above. */
   isUrgent?: boolean;
+  /** They are about a single address. */
   isSingle?: boolean;
+  /** `bookHour` has counted them for the owner before. */
   isBooked?: boolean;
 };
 
 /**
- * Up to how many tenths of the budget, whoever has used them, a message may go out. So critical and high messages to
- * channels still find room when others do not. Among each, messages about many people go before those about one.
+ * A message goes out while no more than so many tenths of the budget are used, by whatever messages. So critical and
+ * high messages to channels still find room when others do not. Messages about many people go before those about one.
  */
 const tenthsFor = ({ isUrgent = false, isSingle = false, isForOwner = false }: Purpose): number =>
   (isUrgent ? 10 : 8) - (isSingle || isForOwner ? 1 : 0);
@@ -55,7 +55,7 @@ type Windows = ReturnType<typeof windowsAt>;
 
 const tenthsOfHalf = 5;
 
-/** The attributes that count copies for this purpose, each with the tenths of the budget that it counts up to. */
+/** The attributes that count copies for this purpose. Each has room up to so many tenths of its hour or day. */
 const countersOf = (hour: string, purpose: Purpose) => {
   const { isForOwner, isBooked, isCaused } = purpose;
   const tenths = tenthsFor(purpose);
@@ -79,11 +79,11 @@ const ownersCounters = (hour: string) => [
 
 type Counter = ReturnType<typeof countersOf>[number];
 
-/** The count up to which so many copies fit. The first of an hour or day fit whatever their number. */
+/** The highest count with which so many more copies fit. The first of an hour or day fit whatever their number. */
 const mostBefore = (copies: number, { of, tenths }: Counter, budget: MailBudget): number =>
   Math.max(0, Math.floor((tenths * budget[of]) / 10) - copies);
 
-/** Counts copies where all counters have room. Otherwise gives the row as it is. One write unit. */
+/** Counts copies if all counters have room. Otherwise counts none, and gives the row. One write unit. */
 const count = async (
   { key, dayEnd }: Pick<Windows, "key" | "dayEnd">,
   counters: readonly Counter[],
