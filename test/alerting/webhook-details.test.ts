@@ -209,6 +209,10 @@ describe("the grouping scan", () => {
     const [message] = await raiseTo(org, channelId, [{ type: "gathered", scanId }], new Set([scanId]));
     if (message === undefined) throw new Error("There is no message");
     await Promise.all([attempt(message), attempt(message)]);
+    const sent = (await takeMessages("delivery-retries")).filter(
+      ({ organizationId }) => organizationId === org,
+    );
+    expect(sent).toHaveLength((await deliveriesOf(org, channelId)).length - 1);
     await attempt(message);
     for (const row of await deliveriesOf(org, channelId)) {
       if (row.event.type === "gathered" && row.event.found === undefined) await attemptOf(org, row);

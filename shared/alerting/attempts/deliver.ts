@@ -164,13 +164,13 @@ const sendAsEvents = async ({ org, row, channel, log }: Attempt, event: Gathered
   // The re-dispatch goes on with what is left.
   if (optionsOf(channel).grouping === "scan") {
     const { raised, left } = await eventsOfScan(org, row, event, channel);
-    await transitions.replace(org, row, { raised: raised.writes, left });
+    if (!(await transitions.replace(org, row, { raised: raised.writes, left }))) return void log("dropped");
     // The only queue of deliveries that this function may send to. The re-dispatch sends what SQS does not take.
     await queue.sendPossible("delivery-retries", raised.messages);
   } else {
     const { writes, after } = await backToOutbox(org, row, event, channel.id);
     const left = after === undefined ? undefined : { ...event, after };
-    await transitions.replace(org, row, { also: writes, left });
+    if (!(await transitions.replace(org, row, { also: writes, left }))) return void log("dropped");
     await outbox.wake(org);
   }
   log("told as events");

@@ -183,7 +183,7 @@ export const giveUp = async (org: number, delivery: Delivery, failureReason: str
 
 /**
  * Deletes a delivery, or keeps only the event `left`, and writes `raised` deliveries and `also` in its place.
- * Writes nothing when it has changed since it was read.
+ * False: it has changed since it was read, and nothing was written.
  */
 export const replace = async (
   org: number,
@@ -193,7 +193,7 @@ export const replace = async (
     raised = [],
     left,
   }: { also?: readonly Write[]; raised?: readonly MemberWrite[]; left?: AlertEvent | undefined } = {},
-): Promise<void> => {
+): Promise<boolean> => {
   const { id, attempts, event } = delivery;
   const from = deliveries.groupOf(delivery);
   const isAsRead = allOf(isWaiting(attempts, new Date()), asRead({ event }));
@@ -201,7 +201,8 @@ export const replace = async (
     left === undefined
       ? deliveries.delete(org, id, from, isAsRead)
       : deliveries.change(org, id, { from, set: { event: left }, if: isAsRead });
-  await table.attempt(table.transact([...deliveries.writes(org, [own, ...raised]), ...also]));
+  const writes = [...deliveries.writes(org, [own, ...raised]), ...also];
+  return (await table.attempt(table.transact(writes))).written;
 };
 
 /** Takes a due delivery for a message that the caller sends. Undefined when there is nothing to send. */
