@@ -4,7 +4,7 @@ import { read as readOverview } from "../../functions/get-overview/overview.ts";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import { type Delivery, deliveries, waitsForOf } from "../../shared/alerting/deliveries/delivery.ts";
-import { takeCopies } from "../../shared/alerting/kinds/email/mail-budget.ts";
+import { leftForOwners, takeCopies } from "../../shared/alerting/kinds/email/mail-budget.ts";
 import { ownersChannel } from "../../shared/alerting/owners/owner.ts";
 import { tellOwnersByHand } from "../../shared/alerting/owners/tell.ts";
 import { chunk } from "../../shared/aws/table/chunk.ts";
@@ -122,6 +122,16 @@ test("an owner's mail is booked anew if others have used up its hour", async () 
   expect(waiting && untilOf(waiting)).toBe("2030-01-01T12");
   await goOn(org);
   expect(owners()).toHaveLength(3);
+});
+
+test("where channels have used up the owners' part of a day, the next day is promised", async () => {
+  const mailBudget = { hour: 100, day: 20 };
+  const { org } = await told(2, mailBudget);
+  expect(await takeCopies(org, 14, mailBudget, new Date(), { isUrgent: true })).toBeUndefined();
+  await sendToOwners();
+  expect((await toOwners(org)).map(untilOf)).toEqual(Array(2).fill("2030-01-02T00"));
+  const { left, until } = await leftForOwners({ id: org, mailBudget }, new Date());
+  expect({ left, until: until.toISOString() }).toEqual({ left: 0, until: "2030-01-02T00:00:00.000Z" });
 });
 
 test("without any budget a message to an owner is given up after a day", async () => {

@@ -148,21 +148,22 @@ const daysFrom = (org: number, now: Date): Windows[] =>
 const beginOf = ({ dayStart }: Windows, hourOfDay: number): Date =>
   new Date(dayStart + hourOfDay * hourSeconds * 1_000);
 
-/** The first hour of a day, from `first` on, in which the owners' half has room. */
+/** The first hour of a day, from `first` on, in which copies to owners have room. */
 const freeHour = (
   row: Record<string, unknown>,
   first: number,
   copies: number,
   budget: MailBudget,
 ): number | undefined => {
-  for (let hourOfDay = first; hourOfDay < 24; hourOfDay++)
-    if (ownersCounters(`hour${hourOfDay}`).every((each) => hasRoom(row, each, copies, budget)))
-      return hourOfDay;
+  for (let hourOfDay = first; hourOfDay < 24; hourOfDay++) {
+    const counters = countersOf(`hour${hourOfDay}`, { isForOwner: true });
+    if (counters.every((each) => hasRoom(row, each, copies, budget))) return hourOfDay;
+  }
   return undefined;
 };
 
 /**
- * Books copies to owners in the next hour in which their half has room, and gives its begin. So those who wait for
+ * Books copies to owners in the next hour in which these have room, and gives its begin. So those who wait for
  * days know until when, and do not all try in each hour. `isBooked` is false if all these days are full: `from` is
  * their end. A crash may book too many and never too few.
  */
