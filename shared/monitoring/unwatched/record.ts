@@ -42,6 +42,13 @@ export const listedIn = ({ breached, ignored, watched }: Kept): Listed[] => {
     .map((each) => ({ ...each, ignored: ignoredAt.has(each.alias), ignoredAt: ignoredAt.get(each.alias) }));
 };
 
+/** The same, and the addresses that somebody ignored and HIBP does not name any more: a later answer may. */
+export const everyIn = (kept: Kept): Listed[] => {
+  const named = new Set(kept.breached.map(({ alias }) => alias));
+  const others = kept.ignored.filter(({ alias }) => !named.has(alias));
+  return [...listedIn(kept), ...others.map((each) => ({ ...each, ignored: true }))];
+};
+
 /**
  * What is told of a domain without its documents. `open`: how many addresses are not ignored; `severeAt`: the latest
  * severe news of them; `byBreach`: how many of them are in each breach; `watched`: how many were since the answer.

@@ -17,7 +17,7 @@ import { details } from "../../hibp/breach-details.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import * as teams from "../../monitoring/teams/team.ts";
-import { idOf, listedIn } from "../../monitoring/unwatched/record.ts";
+import { everyIn, idOf } from "../../monitoring/unwatched/record.ts";
 import * as unwatched from "../../monitoring/unwatched/store.ts";
 import { scans } from "../../scanning/record.ts";
 
@@ -102,9 +102,9 @@ export async function* exportLines(organization: Organization): AsyncGenerator<L
     }
   }
   for (const { id: domainId, name } of allDomains) {
-    const listed = listedIn((await unwatched.read(org, domainId)).kept);
-    for (const { breachIds: ofAddress } of listed) for (const id of ofAddress) breachIds.add(id);
-    yield listed.map(({ alias, isSevere: _, ...row }) =>
+    const addresses = everyIn((await unwatched.read(org, domainId)).kept);
+    for (const { breachIds: ofAddress } of addresses) for (const id of ofAddress) breachIds.add(id);
+    yield addresses.map(({ alias, isSevere: _, ...row }) =>
       line("unwatched_address", { id: idOf(domainId, alias), email: `${alias}@${name}`, domainId, ...row }),
     );
   }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { administrator } from "../../../shared/access/activity/actor.ts";
+import * as organizations from "../../../shared/access/organizations/organization.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import { remove as removeEmail } from "../../../shared/findings/email-removal.ts";
@@ -14,6 +15,7 @@ import { keep, newsIn } from "../../../shared/monitoring/unwatched/keep.ts";
 import { countOpen, roots } from "../../../shared/monitoring/unwatched/store.ts";
 import { list } from "../../../shared/monitoring/unwatched/unwatched-list.ts";
 import { audit } from "../../../shared/operations/audit/audit.ts";
+import { exportLines } from "../../../shared/operations/personal-data/export.ts";
 import { plan } from "../../../shared/scanning/plan.ts";
 import { start } from "../../../shared/scanning/start.ts";
 import { Chance } from "../../alerting/faults/chance.ts";
@@ -188,6 +190,20 @@ test("an address that vanishes is ignored by nobody, and is listed when it is ba
     "user1@again.example false",
     "user2@again.example true",
   ]);
+});
+
+test("an export has an ignored address also when HIBP names it no more", async () => {
+  answer("again.example", { user1: ["Alpha"], user2: ["Alpha"] });
+  const org = await createOrganization({ "again.example": 1 });
+  await scan(org);
+  await ignore(org, { filter: { q: "user1@" } }, true, administrator);
+  answer("again.example", { user2: ["Alpha"] });
+  await scan(org);
+  const exported: string[] = [];
+  for await (const lines of exportLines(await organizations.existing(org)))
+    for (const { kind, email, ignored } of lines)
+      if (kind === "unwatched_address") exported.push(`${email} ${ignored}`);
+  expect(exported.toSorted()).toEqual(["user1@again.example true", "user2@again.example false"]);
 });
 
 test("ignoring by a filter reads nothing for domains without such addresses", async () => {
