@@ -161,7 +161,7 @@ const discard = async ({ org, row, log }: Attempt): Promise<undefined> => {
  * has been changed since, and each address has one: the outbox makes these.
  */
 const sendAsEvents = async ({ org, row, channel, log }: Attempt, event: Gathered): Promise<undefined> => {
-  // The re-dispatch goes on with what is left.
+  // The re-dispatch goes on with the rest.
   if (optionsOf(channel).grouping === "scan") {
     const { raised, left } = await eventsOfScan(org, row, event, channel);
     if (!(await transitions.replace(org, row, { raised: raised.writes, left }))) return void log("dropped");

@@ -1,8 +1,8 @@
 /**
  * Reports changes of channels, so that nobody with a key or a session sends alerts elsewhere or silences them
  * unseen. The activity log says what changed, without values. The admins get an e-mail when alerts go to other
- * receivers, or to none. Neither channels' flags nor the budget of e-mails stop it. The other channels that want
- * `scan_error` are told of the same changes, and of each that makes a channel tell less. Webhooks hear of a new
+ * receivers, or to none. Neither channels' flags nor the budget of e-mails stop it. Other channels that want
+ * `scan_error` hear of the same changes, and of each that makes a channel tell less. Webhooks hear of a new
  * channel, and of one that tells less, only if a person did it: programs set up their own webhooks with a key.
  */
 import { isDeepStrictEqual } from "node:util";
