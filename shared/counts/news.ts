@@ -77,6 +77,7 @@ export const differencesOf = ({
   return byDay;
 };
 
+/** When a row may go: a day ends a day after it began, and one day more is left for clocks. */
 export const expiryOf = (day: string): Record<string, number> => ({
   [timeToLive]: (Date.parse(day) + (writtenDays + 2) * dayMilliseconds) / 1000,
 });

@@ -13,7 +13,7 @@ import type { Assignee, Comment, Triage } from "./breach-schema.ts";
 
 export type CommentRow = { breachId: number; number: number; createdAt: string; text: string; author: Actor };
 
-/** What clients see of a breach's row. `labels`: of members; a removed user is no assignee any more. */
+/** What clients see of a breach's row. `labels`: of members by id. A removed user has none, and is no assignee. */
 export const triageOf = (
   { assignee, comments = 0 }: breachDates.BreachRow,
   labels: ReadonlyMap<number, string>,

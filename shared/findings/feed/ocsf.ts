@@ -123,7 +123,7 @@ const apiActivity = (org: number, entry: ActivityEntry): OcsfEvent => {
     metadata: metadata(org, `activity-${id}`),
     actor: actorOf(actor),
     api: { operation: action, service: { name: product.name } },
-    // The class requires where a request came from. The log does not keep it.
+    // The class requires where a request came from. The log keeps it of sign-ins alone, as a network in words.
     src_endpoint: { name: "not recorded" },
     unmapped: { category, actorType: actor.type },
   };

@@ -98,9 +98,9 @@ export const emails = countedList<EmailGroup, EmailRow>("EMAIL", {
 export type Email = NonNullable<Awaited<ReturnType<typeof emails.get>>>;
 
 /**
- * A number that grows with the worst open level, and then with how many are open. The level is its first digit.
- * Its second digit is 1 for one, 2 for 2 to 3, 3 for 4 to 7 and so on. It counts roughly, because every value
- * that occurs is a counter of the list. 0: nothing is open.
+ * How exposed a person is, as a number by which lists go: 0 where nothing is open. Otherwise the first of its
+ * two digits is the worst open level. The second tells how many are open: 1 for one, 2 for 2 to 3, 3 for 4 to 7
+ * and so on. It is rough, because the list counts each value by itself.
  */
 export const exposureOf = (row: OpenCounts): number => {
   const worst = worstOpen(row);
