@@ -124,6 +124,16 @@ test("an owner's mail is booked anew if others have used up its hour", async () 
   expect(owners()).toHaveLength(3);
 });
 
+test("an owner's mail that SES does not take leaves its booked hour to others", async () => {
+  const mailBudget = { hour: 4, day: 100 };
+  const { org } = await told(3, mailBudget);
+  await sendToOwners();
+  mails.throttled = () => true;
+  await goOn(org);
+  expect(owners()).toHaveLength(2);
+  expect(await leftForOwners({ id: org, mailBudget }, new Date())).toMatchObject({ left: 2 });
+});
+
 test("where channels have used up the owners' part of a day, the next day is promised", async () => {
   const mailBudget = { hour: 100, day: 20 };
   const { org } = await told(2, mailBudget);

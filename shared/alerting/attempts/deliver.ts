@@ -140,11 +140,11 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (planned === undefined) return undefined;
   const headline = row.event.type === "gathered" ? headlineOf(content) : undefined;
   const claimed = await transitions.claim(org, row, message.attempt, headline).catch(async (error) => {
-    await planned.giveBack(0);
+    await planned.giveBack();
     throw error;
   });
   if (claimed !== undefined) return { claimed, form, told, ...planned };
-  await planned.giveBack(0);
+  await planned.giveBack();
   return void log("dropped");
 };
 

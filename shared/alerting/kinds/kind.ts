@@ -95,13 +95,13 @@ export type Occasion = {
 };
 
 /**
- * `addressees`: who gets a copy; none if all have theirs. `giveBack` is told how many copies were sent, and gives
- * the others back to the budget; it never throws. `obstacle`: why nothing may be sent for `seconds`. `isOfTurn`: it
- * has its turn then, and is not given up however long it waits; in the hour from `bookedFrom`, if that is booked.
- * `over`: why nothing will ever be.
+ * `addressees`: who gets a copy; none if all have theirs. `giveBack` is told how many copies an attempt has sent, or
+ * nothing without an attempt. It gives the others back to the budget, and never throws. `obstacle`: why nothing may be
+ * sent for `seconds`. `isOfTurn`: it has its turn then, and is not given up however long it waits; in the hour from
+ * `bookedFrom`, if that is booked. `over`: why nothing will ever be.
  */
 export type Plan =
-  | { addressees: readonly Addressee[]; giveBack: (sent: number) => Promise<void> }
+  | { addressees: readonly Addressee[]; giveBack: (sent?: number) => Promise<void> }
   | { obstacle: Obstacle; seconds: number; isOfTurn?: boolean; bookedFrom?: string }
   | { over: string };
 

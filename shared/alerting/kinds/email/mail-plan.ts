@@ -43,11 +43,14 @@ export const planMail = async (
   const purpose = { isForOwner, isCaused, isUrgent, isSingle, isBooked };
   const usedUpUntil = await takeCopies(org, addressees.length, mailBudget, takenAt, purpose);
   if (usedUpUntil === undefined) {
-    const giveBack = (sent: number): Promise<void> =>
-      giveBackCopies(org, addressees.length - sent, takenAt, purpose).catch((error: Error) => {
+    const giveBack = (sent?: number): Promise<void> => {
+      // An attempt ends what was booked for it. Without one, another worker may use it.
+      const given = sent === undefined ? purpose : { ...purpose, isBooked: false };
+      return giveBackCopies(org, addressees.length - (sent ?? 0), takenAt, given).catch((error: Error) => {
         // The budget then counts copies that nobody got.
         logger.error("copies could not be given back", { organizationId: org, error });
       });
+    };
     return { addressees, giveBack };
   }
   const obstacle = { failure: "budget of e-mails is used up", isOperators: true };
