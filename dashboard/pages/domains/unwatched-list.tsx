@@ -91,6 +91,9 @@ export function useUnwatched(filters: Filters, data: Data<Reply<"GET /dashboard/
     reloadAll();
   };
   const { dialog, show } = useDialog(done);
+  /** Until the list of these filters is there, nobody knows whether so many match that the page has to ask. */
+  const selectMatching = (): void =>
+    data.isLoading || data.failure !== undefined ? say("The list is not loaded yet.") : selectAll();
   const ignoreChosen = (): void => {
     const choice = isAll ? { filter: bodyOf(filters) } : { ids: [...chosen] };
     if (isIgnored) {
@@ -115,7 +118,7 @@ export function useUnwatched(filters: Filters, data: Data<Reply<"GET /dashboard/
     });
   };
   const bar = shown.length > 0 && (
-    <SelectionBar selected={selected} total={total} {...(!isAll && { onAll: selectAll })} onNone={clear}>
+    <SelectionBar selected={selected} total={total} {...(!isAll && { onAll: selectMatching })} onNone={clear}>
       <Button aria-keyshortcuts="i" isBusy={action.isBusy} onClick={ignoreChosen}>
         {isIgnored ? "Stop ignoring" : "Ignore"}
       </Button>
