@@ -79,7 +79,8 @@ export const columns = (
       </DetailsButton>
     ),
   },
-  { name: "Owner", cell: ({ ownerName }) => Name({ text: ownerName }) },
+  // The address says whose it is, and a phone has room for the breach.
+  { name: "Owner", isMinor: !isOfBreach, cell: ({ ownerName }) => Name({ text: ownerName }) },
   ...(isOfBreach
     ? [{ name: "Team", cell: ({ team }: Finding) => <Name text={team?.name ?? null} /> }]
     : [breachColumn, { ...exposed, isMinor: true }]),
