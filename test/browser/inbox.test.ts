@@ -87,6 +87,12 @@ const hold = async (page: Page, matches: (url: string) => boolean) => {
   return { isAsked: isAsked.promise, release: isFree.resolve };
 };
 
+/** Presses z once the page offers what it does. */
+const pressUndo = async (page: Page): Promise<void> => {
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  await press(page, "z");
+};
+
 test("z waits for an acknowledgement that is under way, and then undoes it", async () => {
   const before = await findings();
   const page = await open("/findings");
@@ -100,7 +106,7 @@ test("z waits for an acknowledgement that is under way, and then undoes it", asy
     const { isAsked, release } = await hold(page, isAcknowledging);
     await press(page, ...keys);
     await isAsked;
-    await press(page, "z");
+    await pressUndo(page);
     await page.getByText("Reopening …").last().waitFor();
     release();
     await page
@@ -118,7 +124,7 @@ test("z waits for an acknowledgement that is under way, and then undoes it", asy
   page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
   await press(page, "X", "e");
   await isAsked;
-  await press(page, "z");
+  await pressUndo(page);
   release();
   await page.getByText("Nothing was acknowledged.").waitFor();
   expect(sent).toEqual([]);
