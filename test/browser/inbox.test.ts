@@ -89,7 +89,7 @@ const hold = async (page: Page, matches: (url: string) => boolean) => {
 
 /** Presses z once the page offers what it does. */
 const pressUndo = async (page: Page): Promise<void> => {
-  await page.getByRole("button", { name: "Undo" }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).last().waitFor();
   await press(page, "z");
 };
 
