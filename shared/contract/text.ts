@@ -100,6 +100,12 @@ export const time = z.pipe(
   ),
 );
 
+/** Such as `(team Finance, enabled) `, for the middle of a sentence. Nothing without words; `false` is no word. */
+export const inBrackets = (words: readonly (string | false)[]): string => {
+  const said = words.filter((each) => each !== false);
+  return said.length === 0 ? "" : `(${said.join(", ")}) `;
+};
+
 /** Such as "email, slack, or webhook". */
 export const anyOf = (values: Iterable<unknown>): string =>
   new Intl.ListFormat("en", { type: "disjunction" }).format([...values].map(String));

@@ -1,6 +1,7 @@
 import { allOf, condition } from "../../aws/table/condition.ts";
 import { retentionAt } from "../../contract/retention.ts";
 import { fold } from "../../contract/search-text.ts";
+import { inBrackets } from "../../contract/text.ts";
 import { type Membership, membersById, membership, shownActor } from "../members/membership.ts";
 import type { Category } from "./actions.ts";
 import { type EntryRecord, entries } from "./activity.ts";
@@ -114,15 +115,14 @@ export const filterInWords = async (
 ): Promise<string> => {
   const userId = Number(actor);
   const members = userId > 0 ? await membersById(org, [userId]) : undefined;
-  const words = [
+  return inBrackets([
     category !== undefined && `category ${category}`,
     actor !== undefined &&
       `by ${members === undefined ? actor : (members.get(userId)?.email ?? `user ${userId}`)}`,
     from !== undefined && `since ${from}`,
     to !== undefined && `before ${to}`,
     q !== undefined && `with the text "${q}"`,
-  ].filter((each) => each !== false);
-  return words.length === 0 ? "" : `(${words.join(", ")}) `;
+  ]);
 };
 
 export const shownAttributes = ["createdAt", "category", "action", "summary", "actor"] as const;

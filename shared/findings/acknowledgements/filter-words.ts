@@ -1,4 +1,4 @@
-import { anyOf } from "../../contract/text.ts";
+import { anyOf, inBrackets } from "../../contract/text.ts";
 import * as breachDetails from "../../hibp/breach-details.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import { emails } from "../../monitoring/emails/record.ts";
@@ -13,7 +13,7 @@ export const filterInWords = async (org: number, filter: FindingFilter = {}): Pr
     domainId === undefined ? undefined : domains.get(org, domainId),
     emailId === undefined ? undefined : emails.get(org, emailId),
   ]);
-  const words = [
+  return inBrackets([
     ids !== undefined && "chosen by id",
     breachId !== undefined && `breach ${breaches.get(breachId)?.title ?? breachId}`,
     domainId !== undefined && `domain ${domain?.name ?? domainId}`,
@@ -24,6 +24,5 @@ export const filterInWords = async (org: number, filter: FindingFilter = {}): Pr
     told !== undefined && (told ? "owner told" : "owner not told"),
     detectedBefore !== undefined && `detected before ${detectedBefore}`,
     acknowledgedAt !== undefined && `acknowledged at ${acknowledgedAt}`,
-  ].filter((each) => each !== false);
-  return words.length === 0 ? "" : `(${words.join(", ")}) `;
+  ]);
 };

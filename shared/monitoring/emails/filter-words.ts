@@ -1,3 +1,4 @@
+import { inBrackets } from "../../contract/text.ts";
 import * as domains from "../domains/domain.ts";
 import * as teams from "../teams/team.ts";
 import type { EmailFilter } from "./email-schema.ts";
@@ -11,12 +12,11 @@ export const filterInWords = async (
     domainId === undefined ? undefined : domains.get(org, domainId),
     teamId === undefined ? undefined : teams.get(org, teamId),
   ]);
-  const words = [
+  return inBrackets([
     domainId !== undefined && `domain ${domain?.name ?? domainId}`,
     teamId !== undefined && `team ${team?.name ?? teamId}`,
     isActive !== undefined && (isActive ? "enabled" : "disabled"),
     breached !== undefined && (breached ? "with open findings" : "without open findings"),
     q !== undefined && `found by "${q}"`,
-  ].filter((each) => each !== false);
-  return words.length === 0 ? "" : `(${words.join(", ")}) `;
+  ]);
 };
