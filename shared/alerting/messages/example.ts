@@ -53,20 +53,22 @@ const forum: Breach = {
   severity: "low",
 };
 
-const personOf = (
-  id: number,
-  address: string,
-  ownerName: string,
-  breaches: readonly Breach[],
-): PersonReport => ({
+type Somebody = NonNullable<PersonReport["email"]>;
+
+const ada: Somebody = { id: first, address: "ada@company.example", ownerName: "Ada Example", teamName: null };
+const alan: Somebody = {
+  id: second,
+  address: "alan@company.example",
+  ownerName: "Alan Example",
+  teamName: null,
+};
+
+const reportOf = (email: Somebody, breaches: readonly Breach[]): PersonReport => ({
   kind: "person",
   scanId: undefined,
-  email: { id, address, ownerName, teamName: null },
+  email,
   breaches: breaches.map((breach) => ({ ...breach, findingId: 0 })),
 });
-
-const ada = personOf(first, "ada@company.example", "Ada Example", [shop, forum]);
-const alan = personOf(second, "alan@company.example", "Alan Example", [shop]);
 
 const people: Summary = {
   kind: "findings",
@@ -74,7 +76,7 @@ const people: Summary = {
     { ...shop, people: 2, named: [], stealerLogDomains: [] },
     { ...forum, people: 1, named: [], stealerLogDomains: [] },
   ],
-  persons: [ada, alan],
+  persons: [reportOf(ada, [shop, forum]), reportOf(alan, [shop])],
   discreetPeople: 0,
   people: 2,
   inAll: { worst: shop, more: 1, findings: 3, people: 2 },
@@ -84,10 +86,10 @@ const people: Summary = {
 
 const at = "2026-02-01T00:00:00.000Z";
 
-const findingOf = (id: number, breach: Breach, { email }: PersonReport): DetailedFinding => ({
+const findingOf = (id: number, breach: Breach, email: Somebody): DetailedFinding => ({
   id,
-  email: email?.address ?? "",
-  emailId: email?.id ?? first,
+  email: email.address,
+  emailId: email.id,
   breach: detailed(breach),
   firstDetectedAt: at,
   lastSeenAt: at,
@@ -101,19 +103,20 @@ const findingOf = (id: number, breach: Breach, { email }: PersonReport): Detaile
   severity: breach.severity,
   isHistory: false,
   ownerToldAt: null,
-  ownerName: email?.ownerName ?? null,
+  ownerName: email.ownerName,
   team: null,
 });
 
 const eventFor = ({ grouping, details }: AlertOptions): EventReport => {
-  const findings =
-    grouping === "address"
-      ? [findingOf(first, shop, ada), findingOf(second, forum, ada)]
-      : [findingOf(first, shop, ada), findingOf(second, shop, alan)];
+  const isOfScan = grouping === "scan";
+  const findings = [
+    findingOf(first, shop, ada),
+    isOfScan ? findingOf(second, shop, alan) : findingOf(second, forum, ada),
+  ];
   return {
     kind: "event",
-    breaches: grouping === "address" ? [shop, forum] : [shop],
-    people: new Set(findings.map(({ email }) => email)).size,
+    breaches: isOfScan ? [shop] : [shop, forum],
+    people: isOfScan ? 2 : 1,
     place: "",
     ...(details && { findings }),
   };
@@ -122,6 +125,6 @@ const eventFor = ({ grouping, details }: AlertOptions): EventReport => {
 /** In the grouping of the channel, and for a webhook with the details that it asks for. */
 export const exampleFor = (channel: AnyChannel): ExampleReport => {
   const options = optionsOf(channel);
-  const ofPeople = options.grouping === "address" ? ada : people;
+  const ofPeople = options.grouping === "address" ? reportOf(ada, [shop, forum]) : people;
   return { kind: "example", of: kindOf(channel).isForPeople ? ofPeople : eventFor(options) };
 };
