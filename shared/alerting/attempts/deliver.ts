@@ -128,8 +128,8 @@ const prepare = async (attempt: Attempt): Promise<Prepared | undefined> => {
   if (row.event.type === "gathered") {
     // What is gathered becomes an event when it is sent.
     if (row.lastAttemptAt === null && !channel.notifyOnNewBreach) return discard(attempt);
-    const isWhole = !kindOf(channel).isForPeople && row.event.found === undefined;
-    if (isWhole) return sendAsEvents(attempt, row.event);
+    const isEvent = row.event.found !== undefined;
+    if (!kindOf(channel).isForPeople && !isEvent) return sendAsEvents(attempt, row.event);
   }
   // All comes before the claim, so that neither a failed read nor a lost key costs an attempt.
   const [content, form] = await Promise.all([readContent(org, row, channel, least), openForm(attempt)]);
