@@ -7,6 +7,9 @@ import { listActivity } from "../list-activity/endpoint.ts";
 
 const { limit: _, offset: __, ...activityFilters } = listActivity.query.shape;
 
+/** Others read it in the log. */
+const q = emailFilter.shape.q;
+
 const rows = count.check(z.meta({ description: "How many rows the file has" }));
 
 export const recordExport = defineEndpoint({
@@ -18,7 +21,7 @@ export const recordExport = defineEndpoint({
   body: z.discriminatedUnion("list", [
     z.object({ list: z.literal("findings"), filter: findingFilter, rows }),
     z.object({ list: z.literal("emails"), filter: emailFilter, rows }),
-    z.object({ list: z.literal("activity"), filter: z.strictObject(activityFilters), rows }),
+    z.object({ list: z.literal("activity"), filter: z.strictObject({ ...activityFilters, q }), rows }),
   ]),
   status: 201,
   uses: ["table:read", "table:write"],

@@ -278,13 +278,18 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
   [
     "POST /exports",
     /^filter/,
-    [{ q: "a" }, { domainId: "1" }, { teamId: 0 }, { isActive: "true" }, { order: "worst" }].map(
-      (filter) => ({
-        list: "emails",
-        filter,
-        rows: 1,
-      }),
-    ),
+    [
+      { q: "a" },
+      { q: "a\u202eb" },
+      { domainId: "1" },
+      { teamId: 0 },
+      { isActive: "true" },
+      { order: "worst" },
+    ].map((filter) => ({
+      list: "emails",
+      filter,
+      rows: 1,
+    })),
   ],
   [
     "POST /exports",
@@ -295,6 +300,7 @@ const dashboard: readonly [route: string, error: RegExp, inputs: readonly unknow
       { from: "today" },
       { q: "a" },
       { q: "a\u0000b" },
+      { q: "a\u202eb" },
       { limit: 1 },
     ].map((filter) => ({ list: "activity", filter, rows: 1 })),
   ],

@@ -3,7 +3,7 @@ import { asciiAddress } from "../../contract/domain-name.ts";
 import { booleanParameter, count, idField, idParameter, pageQuery } from "../../contract/page.ts";
 import { notEmpty } from "../../contract/patch.ts";
 import { isQuery } from "../../contract/search-text.ts";
-import { ownersName, text, textSuchAs, timestamp } from "../../contract/text.ts";
+import { isSeen, ownersName, text, textSuchAs, timestamp } from "../../contract/text.ts";
 import { severity } from "../../hibp/severity-schema.ts";
 
 /**
@@ -98,7 +98,7 @@ export const searchText = text(200).check(
 
 /** Filters of a list of e-mails in a body. */
 export const emailFilter = z.strictObject({
-  q: z.optional(searchText),
+  q: z.optional(searchText.check(isSeen)),
   domainId: z.optional(idField),
   teamId: z.optional(idField),
   isActive: z.optional(z.boolean()),
