@@ -48,6 +48,12 @@ const openBreach = async (page: Page): Promise<void> => {
   await page.getByRole("rowheader").first().waitFor();
 };
 
+/** Presses z once the page offers what it does. */
+const pressUndo = async (page: Page): Promise<void> => {
+  await page.getByRole("button", { name: "Undo" }).last().waitFor();
+  await press(page, "z");
+};
+
 test("e, then z leaves everything as it was, also from another page", async () => {
   const before = await findings();
   const page = await open();
@@ -55,7 +61,7 @@ test("e, then z leaves everything as it was, also from another page", async () =
   await press(page, "j", "e");
   await page.getByText("Acknowledged 1 finding.").waitFor();
   expect(await acknowledged()).toBe(1);
-  await press(page, "z");
+  await pressUndo(page);
   await page.getByText("Reopened 1 finding.").waitFor();
   expect(await findings()).toEqual(before);
 
@@ -65,7 +71,7 @@ test("e, then z leaves everything as it was, also from another page", async () =
   await tabTo(page, "Overview");
   await press(page, "Enter");
   await page.getByRole("heading", { name: "Nothing new to handle" }).waitFor();
-  await press(page, "z");
+  await pressUndo(page);
   await page.getByText("Reopened 3 findings.").waitFor();
   await page.getByRole("heading", { name: "3 new findings to handle" }).waitFor();
   expect(await findings()).toEqual(before);
@@ -85,12 +91,6 @@ const hold = async (page: Page, matches: (url: string) => boolean) => {
     await route.fulfill({ response });
   });
   return { isAsked: isAsked.promise, release: isFree.resolve };
-};
-
-/** Presses z once the page offers what it does. */
-const pressUndo = async (page: Page): Promise<void> => {
-  await page.getByRole("button", { name: "Undo" }).last().waitFor();
-  await press(page, "z");
 };
 
 test("z waits for an acknowledgement that is under way, and then undoes it", async () => {
