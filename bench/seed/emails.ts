@@ -2,7 +2,7 @@
 
 import { keys } from "../../shared/aws/table/keys.ts";
 import { rowOfEmail } from "../../shared/monitoring/domains/own-checks.ts";
-import { type EmailRow, emails, exposureOf } from "../../shared/monitoring/emails/record.ts";
+import { type EmailRow, emails, exposureOf, ofHand } from "../../shared/monitoring/emails/record.ts";
 import { ownerWordRows } from "../../shared/monitoring/emails/search.ts";
 import { addressOf, domainIndexOf, isActive } from "./addresses.ts";
 import type { FindingTotals } from "./findings.ts";
@@ -43,6 +43,7 @@ export const emailRows = function* (
       domainId: domainIndexOf(index) + 1,
       teamId: team === 0 ? null : team,
       isActive: isActive(index),
+      ...ofHand,
       exposure: exposureOf(row),
     };
     yield { ...keys.address(org, email), emailId: reserved.id, domainId: group.domainId };

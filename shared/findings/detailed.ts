@@ -90,6 +90,8 @@ const withOwners = async (
       ownerToldAt: row.ownerToldAt ?? null,
       ownerName: owner?.ownerName ?? null,
       ...(row.stealerLogDomains && loginsOf(row.stealerLogDomains, ownNames)),
+      isPrivileged: owner?.person?.isPrivileged === true,
+      hasLeft: owner?.person?.leftAt !== undefined,
       team: (teamId != null && teamsById.get(teamId)) || null,
     };
     return { finding: full, owner };

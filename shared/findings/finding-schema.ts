@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { booleanParameter, count, idField, idParameter, listParameter } from "../contract/page.ts";
 import { text, textSuchAs, timestamp } from "../contract/text.ts";
 import { severities, severity } from "../hibp/severity-schema.ts";
+import { ofPerson } from "../monitoring/emails/email-schema.ts";
 
 export const resolution = z.enum(["handled", "ignored"]);
 export type Resolution = z.infer<typeof resolution>;
@@ -96,6 +97,7 @@ export const detailedFinding = z
       .check(z.meta({ description: "When the latest message to its owner was made; null without any" })),
     ownerName: z.nullable(z.string()).check(z.meta({ examples: ["Ada Lovelace"] })),
     team: z.nullable(z.object({ id: idField, name: textSuchAs("Finance") })),
+    ...ofPerson,
     stealerLogDomains: z.optional(z.array(z.string()).check(z.maxLength(50))).check(
       z.meta({
         description:

@@ -35,7 +35,14 @@ const rowsOf = (org: number): Key[] => {
     id: 1,
     email: address,
     ownerName: "Ada",
-    group: emails.groupKeyOf({ domainId: 1, teamId: null, isActive: true, exposure: 0 }),
+    group: emails.groupKeyOf({
+      domainId: 1,
+      teamId: null,
+      isActive: true,
+      exposure: 0,
+      directoryId: null,
+      hasLeft: false,
+    }),
   };
   const scan = { group: scans.groupKeyOf({ type: "manual", status: "completed" }) };
   return [

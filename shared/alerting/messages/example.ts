@@ -105,6 +105,8 @@ const findingOf = (id: number, breach: Breach, email: Somebody): DetailedFinding
   ownerToldAt: null,
   ownerName: email.ownerName,
   team: null,
+  isPrivileged: false,
+  hasLeft: false,
 });
 
 const eventFor = ({ grouping, details }: AlertOptions): EventReport => {

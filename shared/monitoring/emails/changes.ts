@@ -16,7 +16,7 @@ import type { MemberWrite } from "../../lists/member-writes.ts";
 import * as domains from "../domains/domain.ts";
 import { lastScannedAt, markEmails } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
-import { type Email, emails, isBreached, newEmailRow } from "./record.ts";
+import { type Email, emails, isBreached, newEmailRow, ofHand } from "./record.ts";
 import { ownerWordWrites } from "./search.ts";
 
 /** The writes that add an e-mail. `reserved`: its id. */
@@ -30,7 +30,7 @@ export const additionOf = (
   const { id } = reserved;
   const domainId = domain.id;
   return {
-    email: emails.put(org, reserved, { domainId, teamId, isActive, exposure: 0 }, newEmailRow(added, domain)),
+    email: emails.put(org, reserved, { domainId, teamId, isActive, ...ofHand }, newEmailRow(added, domain)),
     also: [
       { put: { ...keys.address(org, email), emailId: id, domainId }, if: absent },
       domains.unchanged(org, domain),

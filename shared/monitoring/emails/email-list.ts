@@ -18,6 +18,10 @@ export type EmailQuery = {
   isActive?: boolean | undefined;
   /** Whether a finding is open. */
   breached?: boolean | undefined;
+  /** Who watches it: a directory that names it, or people by hand. */
+  source?: "directory" | "hand" | undefined;
+  /** Whether its person has left. */
+  left?: boolean | undefined;
   /** Default: newest first. */
   order?: EmailOrder | undefined;
 };
@@ -33,6 +37,7 @@ const attributes = [
   "afterScan",
   "lastScannedAt",
   "findings",
+  "person",
   ...openAttributes,
 ] as const;
 
@@ -58,16 +63,18 @@ const referencesOf = async (org: number, groups: readonly EmailGroup[]) => {
 };
 type References = Awaited<ReturnType<typeof referencesOf>>;
 
-const isFiltered = ({ domainId, teamId, isActive, breached }: EmailQuery): boolean =>
-  [domainId, teamId, isActive, breached].some((value) => value !== undefined);
+const isFiltered = ({ domainId, teamId, isActive, breached, source, left }: EmailQuery): boolean =>
+  [domainId, teamId, isActive, breached, source, left].some((value) => value !== undefined);
 
 const matches =
-  ({ domainId, teamId, isActive, breached }: EmailQuery) =>
+  ({ domainId, teamId, isActive, breached, source, left }: EmailQuery) =>
   (group: EmailGroup): boolean =>
     (domainId === undefined || group.domainId === domainId) &&
     (teamId === undefined || group.teamId === teamId) &&
     (isActive === undefined || group.isActive === isActive) &&
-    (breached === undefined || group.exposure > 0 === breached);
+    (breached === undefined || group.exposure > 0 === breached) &&
+    (source === undefined || (group.directoryId !== null) === (source === "directory")) &&
+    (left === undefined || group.hasLeft === left);
 
 /** Worst first, for lists in this order. */
 const rankOf = ({ exposure }: EmailGroup): number => exposure;
@@ -166,6 +173,8 @@ const shown = async (org: number, rows: readonly Row[], known: References): Prom
       breachCount: Object.keys(row.findings).length,
       unacknowledgedBreachCount: openCount(row),
       severity: worst === undefined ? null : severityAt(worst),
+      isPrivileged: row.person?.isPrivileged === true,
+      hasLeft: group.hasLeft,
     };
   });
 };

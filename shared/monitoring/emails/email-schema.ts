@@ -52,18 +52,31 @@ export const monitoredEmail = z
   })
   .check(z.meta({ id: "MonitoredEmail" }));
 
+const seldom = z.boolean().check(z.meta({ examples: [false] }));
+
+/** What a directory says of the person behind an address; false where none does. */
+export const ofPerson = {
+  isPrivileged: seldom.check(z.meta({ description: "Whether a directory calls the account privileged" })),
+  hasLeft: seldom.check(
+    z.meta({ description: "Whether every directory that named the address says that the person is gone" }),
+  ),
+};
+
 export const listedEmail = z
   .object({
     ...monitoredEmail.shape,
     severity: z
       .nullable(severity)
       .check(z.meta({ description: "The highest of its open findings; null if none is open" })),
+    ...ofPerson,
   })
   .check(z.meta({ id: "ListedEmail" }));
 export type ListedEmail = z.infer<typeof listedEmail>;
 
 const emailOrder = z.enum(["newest", "worst"], "order must be newest or worst");
 export type EmailOrder = z.infer<typeof emailOrder>;
+
+const source = z.enum(["directory", "hand"], "source must be directory or hand");
 
 /** Filters and order of lists of e-mails. */
 export const emailFilters = {
@@ -76,6 +89,14 @@ export const emailFilters = {
   breached: z
     .optional(booleanParameter("breached"))
     .check(z.meta({ description: "Only e-mails with (`true`) or without (`false`) an open finding" })),
+  source: z
+    .optional(source)
+    .check(
+      z.meta({ description: "Only e-mails that a directory has named (`directory`), or none has (`hand`)" }),
+    ),
+  left: z
+    .optional(booleanParameter("left"))
+    .check(z.meta({ description: "Only e-mails whose person has left (`true`), or has not (`false`)" })),
   order: z._default(emailOrder, "newest").check(
     z.meta({
       description:
@@ -103,6 +124,8 @@ export const emailFilter = z.strictObject({
   teamId: z.optional(idField),
   isActive: z.optional(z.boolean()),
   breached: z.optional(z.boolean()),
+  source: z.optional(source),
+  left: z.optional(z.boolean()),
 });
 export type EmailFilter = z.infer<typeof emailFilter>;
 

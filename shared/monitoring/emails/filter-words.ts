@@ -6,7 +6,7 @@ import type { EmailFilter } from "./email-schema.ts";
 /** A filter of e-mails as the log entry names it, such as `(team Finance, with open findings) `. */
 export const filterInWords = async (
   org: number,
-  { q, domainId, teamId, isActive, breached }: EmailFilter,
+  { q, domainId, teamId, isActive, breached, source, left }: EmailFilter,
 ): Promise<string> => {
   const [domain, team] = await Promise.all([
     domainId === undefined ? undefined : domains.get(org, domainId),
@@ -17,6 +17,8 @@ export const filterInWords = async (
     teamId !== undefined && `team ${team?.name ?? teamId}`,
     isActive !== undefined && (isActive ? "enabled" : "disabled"),
     breached !== undefined && (breached ? "with open findings" : "without open findings"),
+    source !== undefined && (source === "directory" ? "from a directory" : "watched by hand"),
+    left !== undefined && (left ? "who left" : "who are here"),
     q !== undefined && `found by "${q}"`,
   ]);
 };

@@ -28,7 +28,24 @@ export type EmailRow = {
   subAddresses?: SubAddress[];
   /** Id of the latest delivery to the owner, if there was one. */
   ownerDelivery?: number;
+  person?: Person;
 } & OpenCounts;
+
+/** What directories say of the person behind an address, as rules read it. Absent: none names the address. */
+export type Person = {
+  /** The display name. */
+  name: string;
+  /** The name of the directory that said so last. */
+  directory: string;
+  /**
+   * Since when every directory that named the address says that the person is gone (ISO 8601). Absent: the
+   * person is active in one.
+   */
+  leftAt?: string;
+  /** The latest that any directory says (ISO 8601). */
+  passwordChangedAt?: string;
+  isPrivileged?: boolean;
+};
 
 /** How many findings are open, by severity as a level (../hibp/severity.ts); 0 where there is none. */
 type OpenCounts = { [Level in 1 | 2 | 3 | 4 as `open${Level}`]?: number };
@@ -85,14 +102,29 @@ export const newEmailRow = (
 export const isBreached = ({ findings }: Pick<EmailRow, "findings">): boolean =>
   Object.keys(findings).length > 0;
 
-/** `exposure`: as `exposureOf` says of its open findings. */
-export type EmailGroup = { domainId: number; teamId: number | null; isActive: boolean; exposure: number };
+/**
+ * `exposure`: as `exposureOf` says of its open findings. `directoryId`: the directory that named the address,
+ * the first of several; null: people watch it by hand. `hasLeft`: as `leftAt` of its person says.
+ */
+export type EmailGroup = {
+  domainId: number;
+  teamId: number | null;
+  isActive: boolean;
+  exposure: number;
+  directoryId: number | null;
+  hasLeft: boolean;
+};
+
+/** The group of an e-mail that people watch by hand, and that has no finding. */
+export const ofHand = { exposure: 0, directoryId: null, hasLeft: false } as const;
 
 export const emails = countedList<EmailGroup, EmailRow>("EMAIL", {
   domainId: "integer",
   teamId: "integer",
   isActive: "boolean",
   exposure: "integer",
+  directoryId: "integer",
+  hasLeft: "boolean",
 });
 
 export type Email = NonNullable<Awaited<ReturnType<typeof emails.get>>>;
