@@ -144,6 +144,7 @@ export const findingRows = function* (size: Size, clock: Clock, totals: FindingT
       severity: levels[breach] as number,
       isHistory: scan === 1,
       told: false,
+      endedBy: 0,
     };
     count(reserved.id, { breachId: breach, firstDetectedAt: finding.firstDetectedAt, to: group });
     yield list.memberRow(findings.put(org, reserved, group, finding));

@@ -7,6 +7,7 @@ import { type DueKind, type Key, organizationOf } from "../../shared/aws/table/k
 import { silentSchedule } from "../../shared/contract/log-lines.ts";
 import { sweepAcknowledgement } from "../../shared/findings/acknowledgements/sweep.ts";
 import { sweepRemoval } from "../../shared/findings/email-removal.ts";
+import { sweepMark } from "../../shared/findings/rules/marks.ts";
 import { isSyncSilent } from "../../shared/hibp/subscription-state.ts";
 import { type ProofIntervals, recheck } from "../../shared/monitoring/domains/proof.ts";
 import * as deletion from "../../shared/operations/deletion.ts";
@@ -45,6 +46,7 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
     SCAN: (key) => sweepScan(key, jobs),
     REMOVAL: (key) => sweepRemoval(key, jobs),
     ACKNOWLEDGEMENT: (key) => sweepAcknowledgement(key, jobs),
+    "RULE-MARK": (key) => sweepMark(key, jobs),
     "SIGN-IN-MAIL": (key) => sweepMail(key, jobs),
     // A long history, and a large organization, take all the time that is left.
     "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), hasTime),

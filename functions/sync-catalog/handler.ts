@@ -1,5 +1,6 @@
 import { type Invocation, scheduled } from "../../shared/aws/queue/consume.ts";
 import { announce } from "../../shared/findings/acknowledgements/follow.ts";
+import { recheckBreaches } from "../../shared/findings/rules/marks.ts";
 import * as catalog from "../../shared/hibp/catalog.ts";
 import { latestBreach, UpstreamFailure } from "../../shared/hibp/hibp.ts";
 import * as subscription from "../../shared/hibp/subscription.ts";
@@ -26,8 +27,9 @@ const sync = async ({ logger }: Invocation): Promise<void> => {
   const rpm = await rate();
   const withinSeconds = Number(process.env.STAGGER_INTERVAL_SECONDS);
   const { added, changed, unknownDataClasses } = await catalog.sync(
-    async ({ isBaseline }) => {
+    async ({ isBaseline, forRules }) => {
       await announce();
+      await recheckBreaches(forRules);
       // To the first sync every breach is new: it tells of no change at HIBP.
       if (!isBaseline) await requestScanOfAll("catalog_triggered", { rpm, withinSeconds });
     },

@@ -33,8 +33,8 @@ export const messages = {
   "scan-checks": chunk,
   /** A chunk whose addresses are to be looked up. */
   "scan-lookups": chunk,
-  /** Wakes a worker of a request to acknowledge many findings. */
-  acknowledgements: z.object({ organizationId: id, acknowledgementId: id }),
+  /** Wakes a worker of a request to change many findings. Without an id: looks what rules have to look at again. */
+  acknowledgements: z.object({ organizationId: id, acknowledgementId: z.optional(id) }),
   /** A mail with a link, or a notice, that is to be sent; its row says to whom. */
   "sign-in-mails": z.object({ mailId: z.uuid(), isNotice: z.optional(z.literal(true)) }),
   /** Wakes the worker that makes deliveries of what happened in an organization. */

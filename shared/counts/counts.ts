@@ -23,7 +23,15 @@ export type CountedChange = {
 };
 
 /** `severity`: a level (hibp/severity.ts). The others: as of a finding's group (findings/record.ts). */
-type CountedState = { acknowledged: boolean; severity: number; isHistory: boolean; told: boolean };
+type CountedState = {
+  acknowledged: boolean;
+  severity: number;
+  isHistory: boolean;
+  told: boolean;
+  endedBy: number;
+  /** When a rule has ended it (ISO 8601); wanted where `endedBy` or this changes. */
+  endedAt?: string | undefined;
+};
 
 export type Changes = {
   findings?: readonly CountedChange[];

@@ -1,7 +1,7 @@
 /**
  * What was detected in the last days and is not history: findings by breach, and people, by the UTC day of
- * detection. As of counts, transactions add differences to rows whose sum counts. A row of a day expires when
- * nobody asks for the day any more.
+ * detection. And what rules have ended, by the day when they did. As of counts, transactions add differences to
+ * rows whose sum counts. A row of a day expires when nobody asks for the day any more.
  */
 import type { Write } from "../aws/table/condition.ts";
 import { keys, timeToLive } from "../aws/table/keys.ts";
@@ -22,12 +22,19 @@ type FindingChange = {
 };
 
 /** As of a finding's group (findings/record.ts). */
-type State = { acknowledged: boolean; isHistory: boolean; told: boolean };
+type State = {
+  acknowledged: boolean;
+  isHistory: boolean;
+  told: boolean;
+  endedBy: number;
+  endedAt?: string | undefined;
+};
 
 /** `people`: for each e-mail with new findings, when they were detected (ISO 8601). */
 type Changes = { findings?: readonly FindingChange[]; people?: readonly string[] };
 
 const peopleAttribute = "people";
+const endedPrefix = "ended-";
 
 /** Of one breach: the findings, those that are open, and those with a message to their owner. */
 type NewFindings = { findings: number; open: number; told: number };
@@ -44,7 +51,8 @@ const dayBefore = (now: number, before: number): string =>
 
 /**
  * The differences that changes make, by day and attribute: `12` are the findings of breach 12, `12-open` those
- * that are open, `12-told` those with a message to their owner.
+ * that are open, `12-told` those with a message to their owner. `ended-2` are those that the rule with the code 2
+ * has ended on the day, be they history or not.
  */
 export const differencesOf = ({
   findings = [],
@@ -62,6 +70,8 @@ export const differencesOf = ({
       [from, -1],
       [to, 1],
     ] as const) {
+      if (state?.endedAt !== undefined && state.endedBy > 0)
+        add(state.endedAt, `${endedPrefix}${state.endedBy}`, by);
       if (state === undefined || state.isHistory) continue;
       add(firstDetectedAt, names.findings, by);
       if (!state.acknowledged) add(firstDetectedAt, names.open, by);
@@ -115,7 +125,13 @@ export const readSums = async (org: number, from: string): Promise<Map<string, R
 };
 
 /** `people`: e-mails with a finding among these; one that was found in two transactions may count twice. */
-type News = NewFindings & { since: string; people: number; byBreach: Map<number, NewFindings> };
+type News = NewFindings & {
+  since: string;
+  people: number;
+  byBreach: Map<number, NewFindings>;
+  /** By the code of a rule: how many findings it has ended since, and are ended by it. */
+  ended: Map<number, number>;
+};
 
 /**
  * What was detected since the beginning of the day a week ago (UTC), is not history, and is still there.
@@ -131,11 +147,17 @@ export const read = async (org: number, now: Date): Promise<News> => {
     told: 0,
     people: 0,
     byBreach: new Map(),
+    ended: new Map(),
   };
   for (const ofDay of (await readSums(org, since)).values()) {
     for (const [name, count] of Object.entries(ofDay)) {
       if (name === peopleAttribute) {
         news.people += count;
+        continue;
+      }
+      if (name.startsWith(endedPrefix)) {
+        const rule = Number(name.slice(endedPrefix.length));
+        news.ended.set(rule, (news.ended.get(rule) ?? 0) + count);
         continue;
       }
       const [breach, kind = "findings"] = name.split("-") as [string, ("open" | "told")?];

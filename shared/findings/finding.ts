@@ -13,7 +13,7 @@ import { lastScannedAt, later, type OwnChecked, ownChecked } from "../monitoring
 import { changeFindings, type Email, emails } from "../monitoring/emails/record.ts";
 import type { Finding, Resolution } from "./finding-schema.ts";
 import { type FindingQuery, page, type Shown } from "./page.ts";
-import { findings } from "./record.ts";
+import { countedOf, findings } from "./record.ts";
 
 /** A page of findings, newest first. `total` counts those that match the filters, `unacknowledged` all. */
 export const list = async (
@@ -116,7 +116,7 @@ export const acknowledge = (
     const row = await findings.get(org, id);
     if (row === undefined) throw new Refusal("findingNotFound");
     const from = findings.groupOf(row);
-    const to = { ...from, acknowledged: true };
+    const to = { ...from, acknowledged: true, endedBy: 0 };
     const [email, slot] = await Promise.all([
       from.acknowledged ? undefined : emails.get(org, row.emailId),
       activity.slot(org),
@@ -132,7 +132,7 @@ export const acknowledge = (
           set: { acknowledgment: { at: slot.createdAt, by: actor, resolution, reason } },
         }),
       ]),
-      ...counts.writesOfOne(org, { ...row, from, to }),
+      ...counts.writesOfOne(org, { ...row, from: countedOf(row), to }),
       ...activity.writes(org, slot, {
         action: "finding.acknowledged",
         summary: `Acknowledged a finding of ${row.email} as ${resolution}`,

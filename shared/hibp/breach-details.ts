@@ -113,20 +113,30 @@ export const names = async (catalogVersion: string | undefined): Promise<Map<str
   return known.names;
 };
 
+/**
+ * id → details, without the ids that are unknown. Strongly consistent, because the state of findings follows from
+ * them.
+ */
+export const current = async (breachIds: Iterable<number>): Promise<Map<number, Breach>> => {
+  const ids = [...new Set(breachIds)];
+  if (ids.length === 0) return new Map();
+  const settled = await version({ consistent: true });
+  if (settled !== undefined) return details(ids, settled);
+  const rows = await table.getMany<Breach>(ids.map(keys.breach));
+  return new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row]])));
+};
+
 /** The severity of a breach as a level, and whether HIBP says that it is sensitive. */
 export type Grade = { level: number; isSensitive: boolean };
 
 /**
- * id → grade, without ids that are unknown. Strongly consistent, because findings are written with these severities.
+ * id → grade, without ids that are unknown. Strongly consistent, because findings are written with these
+ * severities.
  */
-export const grades = async (breachIds: Iterable<number>): Promise<Map<number, Grade>> => {
-  const ids = [...new Set(breachIds)];
-  const settled = await version({ consistent: true });
-  const breaches =
-    settled === undefined
-      ? (await table.getMany<Breach>(ids.map(keys.breach))).filter((row) => row !== undefined)
-      : [...(await details(ids, settled)).values()];
-  return new Map(
-    breaches.map(({ id, severity, isSensitive }) => [id, { level: levelOf(severity), isSensitive }]),
-  );
-};
+export const grades = async (breachIds: Iterable<number>): Promise<Map<number, Grade>> =>
+  new Map([...(await current(breachIds))].map(([id, breach]) => [id, gradeOf(breach)]));
+
+export const gradeOf = ({ severity, isSensitive }: Breach): Grade => ({
+  level: levelOf(severity),
+  isSensitive,
+});

@@ -13,7 +13,7 @@ import { keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
 import { drawId } from "../lists/blocks.ts";
-import { type BreachDetails, breachOf } from "./breach.ts";
+import { type Breach, type BreachDetails, breachOf } from "./breach.ts";
 import { type NameRow, readNames, type State, stateKey } from "./breach-details.ts";
 import { breaches, malformed, UpstreamFailure } from "./hibp.ts";
 import { levelOf, topicOf } from "./severity.ts";
@@ -22,10 +22,16 @@ import { rate } from "./subscription-state.ts";
 import { withUpstream } from "./upstream.ts";
 
 /**
- * Ids of breaches, and their data classes that no severity is known of. `isBaseline` says that no earlier
- * sync has completed.
+ * Ids of breaches, and their data classes that no severity is known of. `forRules`: the breaches that rules may
+ * judge in another way now. `isBaseline` says that no earlier sync has completed.
  */
-export type News = { added: number[]; changed: number[]; unknownDataClasses: string[]; isBaseline: boolean };
+export type News = {
+  added: number[];
+  changed: number[];
+  forRules: number[];
+  unknownDataClasses: string[];
+  isBaseline: boolean;
+};
 
 type Entry = { details: BreachDetails; hash: string };
 type Listed = Map<string, Entry>;
@@ -41,12 +47,15 @@ const maxBreachKibibytes = 91;
 const breachesPerTransaction = Math.floor(maxTransactionKibibytes / maxBreachKibibytes / 2);
 const defaultWaitSeconds = 60;
 
-/** A sync that a new breach caused, and that failed, is tried again after this time; by then its function has ended. */
+/**
+ * A sync that a new breach caused, and that failed, is tried again after this time; by then its function has
+ * ended.
+ */
 const retrySeconds = 120;
 
 /**
- * Whether a sync is due, which then counts as begun: nobody has asked for the whole list for `everySeconds`, or HIBP's
- * latest breach is not known. Undefined: HIBP did not say which one it is.
+ * Whether a sync is due, which then counts as begun: nobody has asked for the whole list for `everySeconds`, or
+ * HIBP's latest breach is not known. Undefined: HIBP did not say which one it is.
  */
 export const takeTurn = async (latest: BreachDetails | undefined, everySeconds: number): Promise<boolean> => {
   const [state, known] = await table.getMany<State & NameRow>(
@@ -80,6 +89,7 @@ export const sync = async (
   const news: News = {
     added: [],
     changed: [],
+    forRules: [],
     unknownDataClasses: [],
     isBaseline: state?.digest === undefined,
   };
@@ -101,12 +111,27 @@ export const sync = async (
   }
   const dataClasses = new Set(outdated.flatMap(({ details }) => details.dataClasses));
   news.unknownDataClasses = [...dataClasses].filter((each) => topicOf(each) === undefined);
+  if (outdated.length > 0 && !news.isBaseline) {
+    const before = await table.getMany<Breach>(outdated.map(({ id }) => keys.breach(id)));
+    news.forRules = outdated
+      .filter(({ details }, index) => factsOf(details) !== factsOf(before[index]))
+      .map(({ id }) => id);
+  }
   if (outdated.length > 0) await announce(news);
   // A failed condition means that a later sync has begun. That sync announces again all that this one has not
   // recorded.
   await table.attempt(record(outdated, digest, token));
   return news;
 };
+
+/** What rules read of a breach (findings/rules/rule.ts), as a text. */
+const factsOf = (breach: BreachDetails | undefined): string =>
+  JSON.stringify([
+    breach?.breachDate,
+    breach?.severity,
+    breach?.dataClasses.toSorted(),
+    [breach?.isStealerLog, breach?.isMalware, breach?.isSpamList, breach?.isFabricated, breach?.isVerified],
+  ]);
 
 /**
  * How many breaches an answer may name that are not in HIBP's list yet. More are surely a mistake. The

@@ -227,7 +227,8 @@ export const topicOf = (dataClass: string): Topic | undefined => {
   return topics.get(name) ?? (nationalId.test(name) ? "identity" : undefined);
 };
 
-const levelOfClass = (dataClass: string): number => {
+/** The level of a data class by itself. One that the table does not know is medium. */
+export const levelOfClass = (dataClass: string): number => {
   const topic = topicOf(dataClass);
   return levelOf(topic === undefined ? "medium" : severityOfTopic[topic]);
 };

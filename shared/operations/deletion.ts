@@ -16,6 +16,7 @@ const locksOf = (org: number): Key[] => [
   keys.scanLock(org),
   keys.acknowledgementLock(org),
   keys.severityLock(org),
+  keys.rulesLock(org),
 ];
 
 /**
@@ -84,6 +85,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.comment(org, 0, 0),
     keys.channelRemoval(org, 0),
     keys.acknowledgement(org, 0),
+    keys.ruleMark(org, ""),
   ];
   for (const each of partitions) await deletePartition(each);
   await deletePartition<User>(keys.user(org, 0), async (user) => {

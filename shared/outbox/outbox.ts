@@ -26,6 +26,9 @@ export type NewFindings = {
   to?: number;
 };
 
+/** Findings that one transaction of a request has opened again, because no rule holds that had ended them. */
+export type Reopened = { type: "reopened"; requestId: number; findingIds: Set<number> };
+
 export type Ended = {
   type: "ended";
   scanId: number;
@@ -81,6 +84,13 @@ export const scanEnded = (org: number, ended: Omit<Ended, "type">): Write => ({
   put: { ...keyOfScan(org, ended.scanId, "ended"), type: "ended", ...ended, ...due(org) },
   if: absent,
 });
+
+export const findingsReopened = (org: number, requestId: number, findingIds: Set<number>): Write => {
+  const name = `REOPENED#${padded(requestId)}#${padded(Math.min(...findingIds))}`;
+  return {
+    put: { ...keys.outbox(org, name), type: "reopened", requestId, findingIds, ...due(org) },
+  };
+};
 
 export const severityRisen = (org: number, risen: Omit<Risen, "type">): Write => ({
   put: { ...newKey(org), type: "risen", ...risen, ...due(org) },

@@ -1,7 +1,11 @@
 import type { Logger } from "@aws-lambda-powertools/logger";
+import { service } from "../access/activity/actor.ts";
 import { exists, type Write } from "../aws/table/condition.ts";
 import type { CountedChange } from "../counts/counts.ts";
-import { type FindingGroup, findings, newFinding } from "../findings/record.ts";
+import { endedByOf, type FindingGroup, type FindingRow, findings, newFinding } from "../findings/record.ts";
+import { factsOf, firstHolding } from "../findings/rules/rule.ts";
+import type { RuleId } from "../findings/rules/rule-schema.ts";
+import type { Breach } from "../hibp/breach.ts";
 import type { Grade } from "../hibp/breach-details.ts";
 import type { Reserved } from "../lists/blocks.ts";
 import type { MemberWrite } from "../lists/member-writes.ts";
@@ -25,6 +29,9 @@ export type Check = ChunkKey & {
 
 /** The grades of the breaches that a chunk has found, by breach id. */
 export type Grades = ReadonlyMap<number, Grade>;
+
+/** What rules make of new findings: those that are on, and the breaches as the catalog has them, by id. */
+export type Rules = { on: ReadonlySet<RuleId>; breaches: ReadonlyMap<number, Breach> };
 
 /**
  * The domain of an e-mail that is still part of its scan. An e-mail whose domain was unverified since then is
@@ -89,7 +96,7 @@ export type ChangeWrites = {
  * `ids`: for the new findings.
  */
 export const writesOfChange = (
-  { org, scanId, checkedAt: checkedAtOf, grades }: Check & { grades: Grades },
+  { org, scanId, checkedAt: checkedAtOf, grades, rules }: Check & { grades: Grades; rules: Rules },
   row: Email,
   domain: Domain,
   change: EmailChange,
@@ -101,14 +108,31 @@ export const writesOfChange = (
   const detected = detectedOf(change, ids);
   // The parts of a change are written one after another, perhaps by several workers.
   const isHistory = row.firstScan === scanId || lastScannedAt(row, domain) === null;
+  const now = new Date();
+  const endings = new Map(
+    found.flatMap((breachId) => {
+      const breach = rules.breaches.get(breachId);
+      const ending = breach && firstHolding({ person: row.person, breach }, rules.on, now);
+      return ending === undefined ? [] : [[breachId, ending]];
+    }),
+  );
   const groupOf = (breachId: number): FindingGroup => ({
     scanId,
-    acknowledged: false,
+    acknowledged: endings.has(breachId),
     domainId: group.domainId,
     severity: gradeIn(grades, breachId).level,
     isHistory,
     told: false,
+    endedBy: endedByOf(endings.get(breachId)),
   });
+  const acknowledgmentOf = (breachId: number): Pick<FindingRow, "acknowledgment" | "isToldApart"> => {
+    const ending = endings.get(breachId);
+    if (ending === undefined) return {};
+    const { rule, resolution, fact } = ending;
+    const acknowledgment = { at: now.toISOString(), by: service, resolution, reason: fact, rule };
+    return { acknowledgment, isToldApart: true };
+  };
+  const isOpenAmong = found.some((breachId) => !endings.has(breachId));
   const lastSeenAt = lastScannedAt(row, domain) ?? row.createdAt;
   const isNewestCheck = found.length + back.length > 0 && checkedAt > (row.lastScannedAt ?? "");
   const nowGone = new Set([...(row.gone ?? []), ...gone].filter((breachId) => !back.includes(breachId)));
@@ -118,10 +142,10 @@ export const writesOfChange = (
       id,
       breachId,
       firstDetectedAt: checkedAt,
-      to: groupOf(breachId),
+      to: { ...groupOf(breachId), ...(endings.has(breachId) && { endedAt: now.toISOString() }) },
     })),
     breachedEmails: found.length > 0 && group.isActive && !isBreached(row) ? 1 : 0,
-    people: found.length > 0 && !isHistory ? [checkedAt] : [],
+    people: isOpenAmong && !isHistory ? [checkedAt] : [],
     email: changeFindings(
       org,
       row,
@@ -134,7 +158,13 @@ export const writesOfChange = (
           ...(nowGone.size > 0 && { gone: nowGone }),
         },
         ...(nowGone.size === 0 && { remove: ["gone"] }),
-        read: { afterScan: row.afterScan, findings: row.findings, gone: row.gone },
+        read: {
+          afterScan: row.afterScan,
+          findings: row.findings,
+          gone: row.gone,
+          // With other facts, rules would judge the new findings in another way.
+          ...(found.length > 0 && factsOf(row)),
+        },
       },
     ),
     newFindings: detected.map(({ breachId, id }) =>
@@ -148,6 +178,7 @@ export const writesOfChange = (
           breachId,
           firstDetectedAt: checkedAt,
           ...(stealerLogs?.breachIds.includes(breachId) && { stealerLogDomains: stealerLogs.domains }),
+          ...acknowledgmentOf(breachId),
         }),
       ),
     ),

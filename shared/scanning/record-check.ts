@@ -6,6 +6,7 @@ import * as table from "../aws/table/table.ts";
 import * as counts from "../counts/counts.ts";
 import * as breachDates from "../findings/breach-dates.ts";
 import { findings } from "../findings/record.ts";
+import { read as readSwitches } from "../findings/rules/switches.ts";
 import * as breachDetails from "../hibp/breach-details.ts";
 import { type Reserved, reserve } from "../lists/blocks.ts";
 import type { Domain } from "../monitoring/domains/domain.ts";
@@ -19,6 +20,7 @@ import {
   gradeIn,
   includedDomainOf,
   pendingOf,
+  type Rules,
   sizeOf,
   writesOfChange,
 } from "./check-writes.ts";
@@ -32,6 +34,7 @@ type Prepared = { open: Open; isWhole: boolean; writes: ChangeWrites };
 
 type Recording = Check & {
   grades: Grades;
+  rules: Rules;
   /** What the rows of breach dates are known to hold. */
   dates: Map<number, breachDates.Dates>;
   /** Ids of the e-mails that left the scan. */
@@ -51,11 +54,13 @@ export const recordCheck = async (
 ): Promise<number | undefined> => {
   const { org } = check;
   const findingCount = changes.reduce((sum, { found }) => sum + found.length, 0);
-  const [grades, ids] = await Promise.all([
-    breachDetails.grades(changes.flatMap(({ found }) => found)),
+  const [breaches, ids] = await Promise.all([
+    breachDetails.current(changes.flatMap(({ found }) => found)),
     reserve(org, "FINDING", findingCount),
   ]);
-  const recording: Recording = { ...check, grades, dates: new Map(), skipped: new Set() };
+  const grades = new Map([...breaches].map(([id, breach]) => [id, breachDetails.gradeOf(breach)]));
+  const rules: Rules = { on: new Set(), breaches };
+  const recording: Recording = { ...check, grades, rules, dates: new Map(), skipped: new Set() };
   const open = changes.map((change): Open => ({ change, ids: ids.splice(0, change.found.length) }));
   const isRecorded = await recordAll(recording, open);
   if (findingCount > 0) await wake(org);
@@ -97,10 +102,15 @@ const recordAll = (recording: Recording, all: readonly Open[]): Promise<boolean>
 
 /** Reads the e-mails of open changes. Prepares those that are still part of the scan and not recorded yet. */
 const prepare = async (recording: Recording, open: readonly Open[]): Promise<Prepared[]> => {
-  const rows = await emails.getMany(
-    recording.org,
-    open.map(({ change }) => change.emailId),
-  );
+  const isNew = open.some(({ change }) => change.found.length > 0);
+  const [rows, switches] = await Promise.all([
+    emails.getMany(
+      recording.org,
+      open.map(({ change }) => change.emailId),
+    ),
+    isNew ? readSwitches(recording.org) : undefined,
+  ]);
+  if (switches !== undefined) recording.rules = { ...recording.rules, on: switches.on };
   return open.flatMap((each, index) => {
     const row = rows[index];
     const domain = row && includedDomainOf(recording, row);

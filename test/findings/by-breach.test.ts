@@ -47,6 +47,7 @@ const detect = async (count: number, breachOf = (place: number) => 1 + (place % 
         severity: 1 + (place % 4),
         isHistory: false,
         told: false,
+        endedBy: 0,
       };
       const { id, createdAt: firstDetectedAt } = reserved;
       return { reserved, id, breachId: breachOf(place), firstDetectedAt, group, emailId: place + 1 };

@@ -169,7 +169,14 @@ test("removes counters of findings that are 0, of all blocks but the newest", as
     .emails;
   // Findings as earlier scans would have found them.
   const ids = await reserve(org, "FINDING", 2 * blockSize);
-  const state = { acknowledged: false, domainId: 1, severity: 3, isHistory: false, told: false } as const;
+  const state = {
+    acknowledged: false,
+    domainId: 1,
+    severity: 3,
+    isHistory: false,
+    told: false,
+    endedBy: 0,
+  } as const;
   const group = { scanId: null, ...state };
   const places = [ids[0], ids[1], ids[blockSize]].filter((id) => id !== undefined);
   const firstDetectedAt = new Date().toISOString();

@@ -22,6 +22,7 @@ export const categoryOf = {
   "findings.acknowledged": "findings",
   "findings.reopened": "findings",
   "findings.told": "findings",
+  "rule.updated": "findings",
   "breach.assigned": "findings",
   "breach.commented": "findings",
   "findings.exported": "findings",

@@ -1,5 +1,5 @@
 import type { Write } from "../../aws/table/condition.ts";
-import { type Reserved, reserveOne } from "../../lists/blocks.ts";
+import { type Reserved, reserve, reserveOne } from "../../lists/blocks.ts";
 import { countedList } from "../../lists/counted-list.ts";
 import { type Action, type Category, categoryOf } from "./actions.ts";
 import type { Actor } from "./actor.ts";
@@ -8,7 +8,12 @@ type Entry = { action: Action; category: Category; summary: string; actor: Actor
 
 export const entries = countedList<{ category: Category }, Entry>("ACTIVITY", { category: "word" });
 
+type NewEntry = Omit<Entry, "category">;
+
 export type EntryRecord = NonNullable<Awaited<ReturnType<typeof entries.get>>>;
+
+/** Reserves the ids and times of several entries. */
+export const slots = (org: number, count: number): Promise<Reserved[]> => reserve(org, "ACTIVITY", count);
 
 /**
  * Reserves the id and time of an entry. Call it together with the reads before the transaction, to save a
@@ -28,27 +33,29 @@ const latestMilliseconds = settledMilliseconds / 2;
  * The writes that log an action, for the action's own transaction. It begins at most half a minute after
  * `slot`.
  */
-export const writes = (
+export const writes = (org: number, reserved: Reserved, entry: NewEntry): Write[] =>
+  writesOfSeveral(org, [{ reserved, ...entry }]);
+
+/** The same for several actions of one transaction. */
+export const writesOfSeveral = (
   org: number,
-  reserved: Reserved,
-  { action, summary, actor }: { action: Action; summary: string; actor: Actor },
+  all: readonly ({ reserved: Reserved } & NewEntry)[],
 ): Write[] => {
-  const category = categoryOf[action];
-  const entry = entries.put(org, reserved, { category }, { action, category, summary, actor });
-  const until = new Date(Date.parse(reserved.createdAt) + latestMilliseconds).toISOString();
-  return entries.writes(org, [entry]).map((write) => ({ ...write, until }));
+  const [first] = all.map(({ reserved }) => reserved.createdAt).sort();
+  if (first === undefined) return [];
+  const until = new Date(Date.parse(first) + latestMilliseconds).toISOString();
+  const puts = all.map(({ reserved, action, summary, actor }) => {
+    const category = categoryOf[action];
+    return entries.put(org, reserved, { category }, { action, category, summary, actor });
+  });
+  return entries.writes(org, puts).map((write) => ({ ...write, until }));
 };
 
 /**
  * The writes that log an action of several transactions, for each of them: the first adds the entry, and
  * later ones (`isLogged`) change its summary.
  */
-export const counting = (
-  org: number,
-  reserved: Reserved,
-  isLogged: boolean,
-  entry: { action: Action; summary: string; actor: Actor },
-): Write[] => {
+export const counting = (org: number, reserved: Reserved, isLogged: boolean, entry: NewEntry): Write[] => {
   if (!isLogged) return writes(org, reserved, entry);
   const from = { category: categoryOf[entry.action] };
   return entries.writes(org, [entries.change(org, reserved.id, { from, set: { summary: entry.summary } })]);

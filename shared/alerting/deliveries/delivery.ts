@@ -51,6 +51,8 @@ export type Gathered = {
   afterBreach?: number;
   /** It sums up a first scan. */
   baseline?: { scannedCount: number };
+  /** It tells these findings alone, of whichever scans: no rule ends them any more. */
+  opened?: number[];
   /** It is one event of a webhook, and tells these breaches alone. */
   found?: Found;
 };

@@ -9,7 +9,7 @@ import { type AnyChannel, optionsOf } from "../channels/channel.ts";
 import type { AlertEvent, Delivery, Gathered } from "../deliveries/delivery.ts";
 import { isOfDelivery } from "../deliveries/share.ts";
 import { type PersonReport, readPerson } from "./person.ts";
-import { findingsOfScans, type ScanFinding } from "./scan-findings.ts";
+import { findingsOfScans, isForPeople, openFindings, type ScanFinding } from "./scan-findings.ts";
 import { besides, readUnwatched, type Unwatched, type UnwatchedReport } from "./unwatched.ts";
 
 /** A message about more people groups them by breach. */
@@ -81,7 +81,7 @@ export const readGathered = async (
   const { minSeverity, sensitive } = optionsOf(channel);
   const least = levelOf(minSeverity);
   // A scan that still runs may find more strangers. What was split for a webhook would count them in each part.
-  const tellsStrangers = event.only === undefined && event.found === undefined;
+  const tellsStrangers = event.only === undefined && event.found === undefined && event.opened === undefined;
   const [totals, strangers] = await Promise.all([
     readFindings(org, scans, event, least),
     tellsStrangers ? ofScan.read(org, scans) : undefined,
@@ -164,7 +164,9 @@ const readFindings = async (
   event: Gathered,
   least: number,
 ): Promise<FindingsByBreach> => {
-  const { bySeverity, isWhole, rows } = await findingsOfScans(org, scans);
+  const { bySeverity, isWhole, rows } = await (event.opened === undefined
+    ? findingsOfScans(org, scans)
+    : openFindings(org, event.opened));
   const totals: FindingsByBreach = { byBreach: new Map(), bySeverity: { ...bySeverity }, isWhole, few: [] };
   const people = new Set<number>();
   for await (const some of rows()) {
@@ -172,6 +174,11 @@ const readFindings = async (
       const level = findings.groupOf(row).severity;
       const isOfEvent = isOfDelivery(event, row);
       if (level < least) continue;
+      if (!isForPeople(row)) {
+        // Those that rules have ended are not counted.
+        if (row.isToldApart && findings.groupOf(row).endedBy === 0) totals.bySeverity[severityAt(level)]--;
+        continue;
+      }
       // Only the last of two messages counts what others tell.
       if (event.without === undefined && !isOfEvent) {
         totals.bySeverity[severityAt(level)]--;

@@ -12,7 +12,7 @@ import { type Channel, list, optionsOf, wants } from "../channels/channel.ts";
 import type { Grouping } from "../channels/channel-schema.ts";
 import { type AlertEvent, raise, raiseFor, type Wanted } from "../deliveries/delivery.ts";
 import { kindOf } from "../kinds/kinds.ts";
-import { findingsOfScans, type ScanFinding } from "../messages/scan-findings.ts";
+import { findingsOfScans, isForPeople, type ScanFinding } from "../messages/scan-findings.ts";
 import { leastForOwners } from "../owners/owner.ts";
 import { tellOwners } from "../owners/tell.ts";
 import { type Collecting, reportedTo } from "./collecting.ts";
@@ -96,7 +96,8 @@ const readFirstFindings = async (
   const rows: ScanFinding[] = [];
   const people = new Set<number>();
   const ofScan = await findingsOfScans(org, new Set([scanId]));
-  for await (const some of ofScan.rows()) {
+  for await (const all of ofScan.rows()) {
+    const some = all.filter(isForPeople);
     rows.push(...some);
     for (const { emailId } of some) people.add(emailId);
     if (people.size > fewPeople) break;

@@ -3,11 +3,13 @@ import * as queue from "../../aws/queue/queue.ts";
 import { asRead, condition, exists, type Write } from "../../aws/table/condition.ts";
 import type { Key } from "../../aws/table/keys.ts";
 import { type FindingRecord, findings } from "../../findings/record.ts";
+import { levelOf } from "../../hibp/severity.ts";
 import { blockOf } from "../../lists/blocks.ts";
-import type { NewFindings } from "../../outbox/outbox.ts";
+import type { NewFindings, Reopened } from "../../outbox/outbox.ts";
 import { type Channel, list, optionsOf, wants } from "../channels/channel.ts";
 import { raiseFor } from "../deliveries/delivery.ts";
 import { kindOf } from "../kinds/kinds.ts";
+import { isForPeople } from "../messages/scan-findings.ts";
 import { leastForOwners } from "../owners/owner.ts";
 import { tellOwners } from "../owners/tell.ts";
 import { apartFor, type Collecting, collected, writeOf } from "./collecting.ts";
@@ -44,7 +46,7 @@ export const reportFindings = async (
   const collects = after === undefined ? [] : [writeOf(org, before, after)];
   if (isAtOnce) {
     const recorded = await findingsOf(org, first);
-    if (least !== undefined) await tellOwnersFrom(org, recorded, least);
+    if (least !== undefined) await tellOwnersFrom(org, recorded.filter(isForPeople), least);
     if (!(await reportSingly(org, first, recorded, singly, collects))) return false;
   } else if (!(await settle(org, taken.map(takenOff), undefined, collects))) return false;
   if (before?.firstMessageAt === undefined && after?.firstMessageAt !== undefined) {
@@ -71,6 +73,47 @@ const findingsOf = async (org: number, { findingIds }: FindingsRow): Promise<Fin
 
 const takenOff = ({ pk, sk }: Key): Write => ({ delete: { pk, sk }, if: exists });
 
+/** How many findings one message names at most. */
+const openedAtOnce = 1_000;
+
+export type ReopenedRow = Key & Reopened;
+
+/**
+ * Tells people of findings that rules have opened again, as of new ones. Each channel gets one message. Webhooks
+ * had their event when the findings were recorded. False: another worker has told it.
+ */
+export const reportReopened = async (org: number, rows: readonly ReopenedRow[]): Promise<boolean> => {
+  const ids = rows.flatMap(({ findingIds }) => [...findingIds]);
+  const all = await list(org);
+  const open = (await findings.getMany(org, ids))
+    .filter((row) => row !== undefined)
+    .filter((row) => !findings.groupOf(row).acknowledged);
+  const least = leastForOwners(all);
+  if (least !== undefined) await tellOwnersFrom(org, open, least);
+  const wanted = all
+    .filter((channel) => kindOf(channel).isForPeople && wants(channel, "breach"))
+    .flatMap((channel) => {
+      const leastOfChannel = levelOf(optionsOf(channel).minSeverity);
+      const opened = open
+        .filter((row) => findings.groupOf(row).severity >= leastOfChannel)
+        .map(({ id }) => id);
+      return opened.length === 0 ? [] : [{ channel, event: { type: "gathered" as const, opened } }];
+    });
+  return settle(org, rows.map(takenOff), await raiseFor(org, wanted));
+};
+
+/** The first rows of one request, with as many findings as a message names. */
+export const rowsOfReopened = (rows: readonly ReopenedRow[]): ReopenedRow[] => {
+  const taken: ReopenedRow[] = [];
+  let count = 0;
+  for (const row of rows) {
+    count += row.findingIds.size;
+    if (taken.length > 0 && (count > openedAtOnce || row.requestId !== taken[0]?.requestId)) break;
+    taken.push(row);
+  }
+  return taken;
+};
+
 /** In transactions of its own, since a finding names the delivery that told its owner. Safe to repeat. */
 const tellOwnersFrom = async (
   org: number,
@@ -96,7 +139,10 @@ const reportSingly = async (
   const { done = new Set<number>(), pk, sk } = row;
   const left = channels
     .filter(({ id }) => !done.has(id))
-    .map((channel) => ({ channel, events: singlesFor(channel, row, recorded) }));
+    .map((channel) => {
+      const told = kindOf(channel).isForPeople ? recorded.filter(isForPeople) : recorded;
+      return { channel, events: singlesFor(channel, row, told) };
+    });
   const some: typeof left = [];
   for (let count = 0; left[0] !== undefined; some.push(...left.splice(0, 1))) {
     count += left[0].events.length;

@@ -16,7 +16,15 @@ import type { Message } from "../../contract/messages.ts";
 import { type Ended, keyOfScan, type Problem, type Risen, wake } from "../../outbox/outbox.ts";
 import type { Collecting } from "./collecting.ts";
 import { reportEnd } from "./ended.ts";
-import { type FindingsRow, reportFindings, reportGathered, reportSoFar } from "./findings.ts";
+import {
+  type FindingsRow,
+  type ReopenedRow,
+  reportFindings,
+  reportGathered,
+  reportReopened,
+  reportSoFar,
+  rowsOfReopened,
+} from "./findings.ts";
 import { reportProblem, reportRise } from "./problem.ts";
 
 type OutboxSettings = {
@@ -45,7 +53,7 @@ export const work = async (
   await queue.send("outbox", { organizationId: org }, { group: String(org) });
 };
 
-type Row = (Key & Problem) | (Key & Risen) | FindingsRow | (Key & Ended) | (Key & Collecting);
+type Row = (Key & Problem) | (Key & Risen) | ReopenedRow | FindingsRow | (Key & Ended) | (Key & Collecting);
 
 /** False: nothing is to be done now, or another worker is at it. */
 const takeStep = async (org: number, settings: OutboxSettings): Promise<boolean> => {
@@ -62,6 +70,11 @@ const takeStep = async (org: number, settings: OutboxSettings): Promise<boolean>
         return reportProblem(org, row);
       case "risen":
         return reportRise(org, row);
+      case "reopened":
+        return reportReopened(
+          org,
+          rowsOfReopened(rows.slice(index).filter((each) => each.type === "reopened")),
+        );
       case "ended":
         return reportEnd(org, row, collecting);
       case "findings":

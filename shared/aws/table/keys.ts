@@ -149,6 +149,12 @@ export const keys = {
   acknowledgementLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "ACKNOWLEDGEMENT-LOCK" }),
   /** Findings that follow a change of a breach's severity: that they may have to, or that they are about to. */
   severityLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "SEVERITY-LOCK" }),
+  /** Which rules end findings (findings/rules/switches.ts). */
+  rules: (org: number): Key => ({ pk: `ORG#${org}`, sk: "RULES" }),
+  /** What rules have to look at again: an e-mail, breaches, or everything (findings/rules/marks.ts). */
+  ruleMark: (org: number, name: string): Key => ({ pk: `ORG#${org}#RULE-MARK`, sk: name }),
+  /** Findings that rules end or open again: the request in progress. */
+  rulesLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "RULES-LOCK" }),
 
   // Counted lists
   /** Counts the members of a block. */
@@ -220,7 +226,8 @@ export type DueKind =
   | "DELETION"
   | "DOMAIN-PROOF"
   | "SIGN-IN-MAIL"
-  | "ACKNOWLEDGEMENT";
+  | "ACKNOWLEDGEMENT"
+  | "RULE-MARK";
 const dueShards: Record<DueKind, number> = {
   SCAN: 4,
   "SCAN-REQUEST": 4,
@@ -228,6 +235,7 @@ const dueShards: Record<DueKind, number> = {
   OUTBOX: 4,
   "DOMAIN-PROOF": 4,
   "SIGN-IN-MAIL": 4,
+  "RULE-MARK": 4,
   // Too rare to make an index partition hot.
   REMOVAL: 1,
   "CHANNEL-REMOVAL": 1,

@@ -2,6 +2,9 @@ import { breachIndex, breachPartition } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { blockOf, firstIdOf } from "../../lists/blocks.ts";
 import { type FindingRecord, findings, isOf } from "../record.ts";
+import type { Affected, Scope } from "../rules/affected.ts";
+import * as affected from "../rules/affected.ts";
+import { read as readSwitches, type Switches } from "../rules/switches.ts";
 import { type AcknowledgementRow, purposeOf } from "./record.ts";
 import { attributesOf, type Selection } from "./selection.ts";
 
@@ -9,10 +12,21 @@ import { attributesOf, type Selection } from "./selection.ts";
 export type Candidate = Pick<
   FindingRecord,
   "id" | "emailId" | "breachId" | "firstDetectedAt" | "group" | "severitySince"
-> & { acknowledgment?: { at: string } };
+> & {
+  acknowledgment?: { at: string };
+  /** What rules say of it, by these facts. */
+  judgement?: Pick<Affected, "person" | "verdict">;
+};
 
-/** Candidates, ascending by id; no others have ids up to `upTo`. */
-export type Window = { candidates: Candidate[]; upTo: number };
+/**
+ * Candidates, ascending by their place; no others have places up to `upTo`. `switches`: of the rules that were
+ * on then.
+ */
+export type Window = { candidates: Candidate[]; upTo: number; switches?: Switches };
+
+/** Where a candidate is in its request: its id, or that of its e-mail. */
+export const placeOf = ({ looks }: AcknowledgementRow, { id, emailId }: Candidate): number =>
+  looks === undefined ? id : emailId;
 
 /** Reads the next candidates behind a cursor; undefined when there are no more. */
 type Reader = (cursor: number) => Promise<Window | undefined>;
@@ -32,8 +46,9 @@ const attributes = [
 
 /** Where a request gets its findings from. Reads the directory once. */
 export const readerOf = async (org: number, row: AcknowledgementRow): Promise<Reader> => {
-  const { selection, requestedAt, follows } = row;
+  const { selection, requestedAt, follows, looks } = row;
   if (follows !== undefined) return byBreach(org, follows);
+  if (looks !== undefined) return byRules(org, looks);
   if (selection === undefined) throw new Error("A request that is in progress has no selection");
   const isOpenMeant = purposeOf(row) === "acknowledge";
   // Findings that changed after the request stay as they are, and open ones cannot be reopened.
@@ -73,8 +88,21 @@ const byBreach = async (
   }
   const read = byIds(org, ids);
   return async (cursor) => {
+    const switches = await readSwitches(org);
     const window = await read(cursor);
-    return window && { ...window, candidates: window.candidates.filter(isOther) };
+    return window && { ...window, candidates: window.candidates.filter(isOther), switches };
+  };
+};
+
+const byRules = async (org: number, scope: Scope): Promise<Reader> => {
+  const read = await affected.readerOf(org, scope);
+  return async (cursor) => {
+    const switches = await readSwitches(org);
+    const window = await read(cursor, switches.on);
+    if (window === undefined) return undefined;
+    const all = await affected.judged(window, switches.on);
+    const candidates = all.map(({ row, ...judgement }) => ({ ...row, judgement }));
+    return { candidates, upTo: window.upTo, switches };
   };
 };
 

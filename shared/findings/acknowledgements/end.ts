@@ -6,12 +6,16 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { details } from "../../hibp/breach-details.ts";
 import { severityAt } from "../../hibp/severity.ts";
+import type { Reserved } from "../../lists/blocks.ts";
+import { entryOfRule } from "../rules/entries.ts";
+import { rulesInOrder } from "../rules/rule-schema.ts";
 import {
   type AcknowledgementLock,
   type AcknowledgementRow,
   isAsRead,
   lockKeyOf,
   purposeOf,
+  type Tally,
 } from "./record.ts";
 
 /**
@@ -28,7 +32,8 @@ export const end = async (
   notice: readonly Write[] = [],
 ): Promise<boolean> => {
   const { acknowledged } = lock;
-  const entry = await entryOf(org, row, acknowledged);
+  const entry =
+    row.looks === undefined ? await entryOf(org, row, acknowledged) : await entriesOfRules(org, lock.tally);
   const { written } = await table.attempt(
     table.transact([
       release(org, row, lock, status),
@@ -100,6 +105,22 @@ const entryOf = async (org: number, row: AcknowledgementRow, count: number): Pro
       : `Reopened ${howMany} of ${await titleOf(follows.breachId)}, whose severity has risen to ` +
         `${severityAt(follows.level)}`;
   return activity.writes(org, slot, { action: "findings.reopened", summary, actor: by });
+};
+
+/** For each rule one entry for all findings that it has ended, and one for those that are open again. */
+const entriesOfRules = async (org: number, tally: Tally | undefined): Promise<Write[]> => {
+  const counted = rulesInOrder.flatMap((rule) =>
+    (["ended", "reopened"] as const).map((what) => ({ rule, what, count: tally?.[what][rule] ?? 0 })),
+  );
+  const entries = counted.filter(({ count }) => count > 0);
+  const slots = await activity.slots(org, entries.length);
+  return activity.writesOfSeveral(
+    org,
+    entries.map(({ rule, what, count }, index) => ({
+      reserved: slots[index] as Reserved,
+      ...entryOfRule(rule, what, count),
+    })),
+  );
 };
 
 const titleOf = async (breachId: number): Promise<string> =>

@@ -6,13 +6,15 @@ import * as queue from "../../aws/queue/queue.ts";
 import { asRead, type Condition } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import type { Resolution } from "../finding-schema.ts";
+import type { Scope } from "../rules/affected.ts";
+import type { RuleId } from "../rules/rule-schema.ts";
 import type { Selection } from "./selection.ts";
 
 /**
- * What becomes of the findings: people have them acknowledged or reopened, and the service lets those of
- * a breach follow its severity.
+ * What becomes of the findings: people have them acknowledged or reopened. The service lets those of a breach
+ * follow its severity, and rules end findings or open them again.
  */
-export type Purpose = "acknowledge" | "reopen" | "follow";
+export type Purpose = "acknowledge" | "reopen" | "follow" | "rules";
 
 /** Written when the request is made and when it ends. */
 export type AcknowledgementRow = {
@@ -37,6 +39,8 @@ export type AcknowledgementRow = {
    * that one of them has.
    */
   follows?: { breachId: number; level: number; from: number };
+  /** Which findings rules look at. */
+  looks?: Scope;
 };
 
 /**
@@ -45,14 +49,21 @@ export type AcknowledgementRow = {
  */
 export const timeOfRequest = async (org: number): Promise<string> => (await activity.slot(org)).createdAt;
 
-export const purposeOf = ({ follows, resolution }: AcknowledgementRow): Purpose => {
+export const purposeOf = ({ follows, looks, resolution }: AcknowledgementRow): Purpose => {
+  if (looks !== undefined) return "rules";
   if (follows !== undefined) return "follow";
   return resolution === null ? "reopen" : "acknowledge";
 };
 
-/** People share one lock. The service has its own, so that neither has to wait for the other. */
-export const lockKeyOf = (org: number, purpose: Purpose): Key =>
-  purpose === "follow" ? keys.severityLock(org) : keys.acknowledgementLock(org);
+/** Whether a person, an API key or a command has made the request. */
+export const isOfPeople = (row: AcknowledgementRow): boolean =>
+  ["acknowledge", "reopen"].includes(purposeOf(row));
+
+/** People share one lock. The service has others for each of its purposes, so that nobody has to wait. */
+export const lockKeyOf = (org: number, purpose: Purpose): Key => {
+  if (purpose === "follow") return keys.severityLock(org);
+  return purpose === "rules" ? keys.rulesLock(org) : keys.acknowledgementLock(org);
+};
 
 /**
  * An organization's lock for changing many findings, which is deleted in the transaction that ends the
@@ -61,15 +72,21 @@ export const lockKeyOf = (org: number, purpose: Purpose): Key =>
  */
 export type AcknowledgementLock = Job & {
   acknowledgementId: number;
-  /** Findings with ids up to this are done. */
+  /** Findings with ids up to this are done. Of rules: e-mails. */
   cursor: number;
+  /** Of rules: how many findings changed. */
   acknowledged: number;
+  /** Of rules: how many findings each of them has ended and reopened. */
+  tally?: Tally;
   /**
    * Of the service's lock: the level at which findings of a breach last followed it, so that people know
    * of a rise to it.
    */
   [reported: `reported${number}`]: number | undefined;
 };
+
+/** By rule. */
+export type Tally = { ended: Partial<Record<RuleId, number>>; reopened: Partial<Record<RuleId, number>> };
 
 export const newLock = (org: number, acknowledgementId: number): AcknowledgementLock => ({
   acknowledgementId,
@@ -82,9 +99,10 @@ export const isAsRead = ({ acknowledgementId, cursor, acknowledged }: Acknowledg
   asRead({ acknowledgementId, cursor, acknowledged });
 
 /** What a worker sets in the lock with each step. */
-export const progress = (cursor: number, acknowledged: number) => ({
+export const progress = (cursor: number, acknowledged: number, tally?: Tally) => ({
   cursor,
   acknowledged,
+  ...(tally && { tally }),
   ...alive(),
 });
 

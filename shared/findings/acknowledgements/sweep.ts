@@ -23,5 +23,7 @@ export const sweepAcknowledgement = async (key: Key, sweep: Sweep): Promise<void
     if (row !== undefined) await end(org, row, lock, "failed", sweep.logger);
   };
   const progress = `${cursor}/${acknowledged}`;
-  await sweepJob(key, lock, { progress, wake: () => wake(org, id), giveUp }, sweep);
+  // Nobody would make the request of rules again: it is woken until it is done.
+  const isOfRules = key.sk === keys.rulesLock(org).sk;
+  await sweepJob(key, lock, { progress, wake: () => wake(org, id), ...(!isOfRules && { giveUp }) }, sweep);
 };

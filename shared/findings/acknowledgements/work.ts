@@ -8,11 +8,19 @@ import { renewalSeconds } from "../../contract/job-timing.ts";
 import type { Message } from "../../contract/messages.ts";
 import { dropZeros } from "../../lists/zeros.ts";
 import { severityRisen, wake as wakeOutbox } from "../../outbox/outbox.ts";
+import { wake as wakeRules } from "../rules/marks.ts";
 import { firstBatch, writeBatch } from "./batch.ts";
-import { readerOf, type Window } from "./candidates.ts";
+import { placeOf, readerOf, type Window } from "./candidates.ts";
 import { end, reportedNameOf } from "./end.ts";
 import { follow } from "./follow.ts";
-import { type AcknowledgementLock, type AcknowledgementRow, lockKeyOf, purposeOf } from "./record.ts";
+import {
+  type AcknowledgementLock,
+  type AcknowledgementRow,
+  isOfPeople,
+  lockKeyOf,
+  purposeOf,
+} from "./record.ts";
+import { begin, hasMarks, type RuleSettings } from "./rule-run.ts";
 
 /** With less time left no further batch is begun, so that the one in hand can be finished. */
 const reserveSeconds = 15;
@@ -30,7 +38,9 @@ const maximumChanges = 20;
 export const work = async (
   { organizationId: org, acknowledgementId: id }: Message<"acknowledgements">,
   { logger, remainingSeconds }: Invocation,
+  { gatheringSeconds = 0 }: RuleSettings = {},
 ): Promise<void> => {
+  if (id === undefined) return begin(org, gatheringSeconds);
   const [row, organization] = await Promise.all([
     table.get<AcknowledgementRow>(keys.acknowledgement(org, id)),
     organizations.get(org),
@@ -47,8 +57,11 @@ export const work = async (
   } else if (outcome === "done") {
     const notice = noticeOf(org, row, last);
     if (!(await end(org, row, last, "completed", logger, notice))) return;
-    if (notice.length > 0) await wakeOutbox(org);
+    const isReopened = Object.keys(last.tally?.reopened ?? {}).length > 0;
+    if (notice.length > 0 || isReopened) await wakeOutbox(org);
     if (row.follows !== undefined && (await follow(org, row.follows.breachId))) return;
+    // What has changed meanwhile, and breaches whose findings have followed them.
+    if (!isOfPeople(row) && (await hasMarks(org))) await wakeRules(org);
     await dropZeros(org, ["EMAIL", "FINDING"], hasTime, logger);
   }
 };
@@ -77,7 +90,7 @@ const changeAll = async (
 ): Promise<Result> => {
   const read = await readerOf(org, row);
   let lock = found;
-  /** Findings with ids up to this are done, also when the lock does not say so yet. */
+  /** Findings with places up to this are done, also when the lock does not say so yet. */
   let { cursor } = lock;
   let window: Window | undefined;
   /** E-mails that are being removed: their findings are left to the removal. */
@@ -87,12 +100,15 @@ const changeAll = async (
   while (hasTime()) {
     window ??= await read(cursor);
     if (window === undefined) return { outcome: "done", lock };
-    const left = window.candidates.filter(({ id, emailId }) => id > cursor && !removed.has(emailId));
+    const left = window.candidates.filter(
+      (each) => placeOf(row, each) > cursor && !removed.has(each.emailId),
+    );
     const batch = firstBatch(org, row, lock, left, maximumBatch);
-    const isLast = batch.length === left.length;
-    const upTo = isLast ? window.upTo : (batch.at(-1)?.id ?? cursor);
+    const rest = left.slice(batch.length);
+    // All that comes before the next candidate is done.
+    const upTo = rest[0] === undefined ? window.upTo : placeOf(row, rest[0]) - 1;
     if (batch.length > 0 || isSilent(lock)) {
-      const result = await writeBatch(org, row, lock, batch, upTo);
+      const result = await writeBatch(org, row, lock, batch, upTo, window.switches);
       if (result.outcome === "overtaken") return { outcome: "overtaken", lock };
       if (result.outcome === "changed") {
         if (++changes > maximumChanges)
@@ -107,9 +123,9 @@ const changeAll = async (
       maximumBatch = Number.POSITIVE_INFINITY;
     }
     cursor = upTo;
-    if (isLast) window = undefined;
+    window = rest.length === 0 ? undefined : { ...window, candidates: rest };
   }
-  const { outcome } = await writeBatch(org, row, lock, [], cursor);
+  const { outcome } = await writeBatch(org, row, lock, [], cursor, undefined);
   return { outcome: outcome === "written" ? "stopped" : "overtaken", lock };
 };
 

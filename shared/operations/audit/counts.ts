@@ -9,7 +9,7 @@ import * as table from "../../aws/table/table.ts";
 import * as counts from "../../counts/counts.ts";
 import * as news from "../../counts/news.ts";
 import * as breachDates from "../../findings/breach-dates.ts";
-import { findings } from "../../findings/record.ts";
+import { countedOf, findings } from "../../findings/record.ts";
 import type { Directory } from "../../lists/directory.ts";
 import { emails, isBreached } from "../../monitoring/emails/record.ts";
 import { compare } from "./derived-row.ts";
@@ -39,9 +39,9 @@ const recount = async (org: number): Promise<Recounted> => {
     }
   };
   const blocksIn = (directory: Directory): number[] => directory.map(({ block }) => block);
-  const ofFindings = { project: ["id", "group", "breachId", "firstDetectedAt"] };
+  const ofFindings = { project: ["id", "group", "breachId", "firstDetectedAt", "acknowledgment.at"] };
   for await (const rows of findings.membersOf(org, blocksIn(await findings.directory(org)), ofFindings)) {
-    add({ findings: rows.map((row) => ({ ...row, to: findings.groupOf(row) })) });
+    add({ findings: rows.map((row) => ({ ...row, to: countedOf(row) })) });
     for (const [id, some] of breachDates.datesOf(rows)) dates.set(id, breachDates.union(some, dates.get(id)));
   }
   const ofEmails = { project: ["group", "findings"] };

@@ -79,7 +79,7 @@ export const compareScanLock = async (org: number): Promise<Problem[]> => {
 
 /** Requests to change many findings. */
 export const compareAcknowledgements = async (org: number): Promise<Problem[]> => {
-  const lockKeys = [keys.acknowledgementLock(org), keys.severityLock(org)];
+  const lockKeys = [keys.acknowledgementLock(org), keys.severityLock(org), keys.rulesLock(org)];
   const locks = await Promise.all(lockKeys.map((key) => table.get<Lock & Partial<AcknowledgementLock>>(key)));
   const rows = await table.query<AcknowledgementRow>({ pk: keys.acknowledgement(org, 0).pk });
   const running = rows.filter(({ status }) => status === "running");

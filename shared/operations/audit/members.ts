@@ -3,7 +3,7 @@ import { type Delivery, deliveries } from "../../alerting/deliveries/delivery.ts
 import { absent, asRead, condition, exists, type Item } from "../../aws/table/condition.ts";
 import { breachPartition, dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
-import { type FindingRecord, findings } from "../../findings/record.ts";
+import { endedByOf, type FindingRecord, findings } from "../../findings/record.ts";
 import * as domains from "../../monitoring/domains/domain.ts";
 import {
   changeFindings,
@@ -45,8 +45,8 @@ export const findingsOf =
 /** A finding with an acknowledgment must be counted as acknowledged, and no other. */
 const compareState = (org: number, { id, group, acknowledgment }: FindingRecord): Problem[] => {
   const from = findings.groupOf({ group });
-  const to = { ...from, acknowledged: acknowledgment !== undefined };
-  if (to.acknowledged === from.acknowledged) return [];
+  const to = { ...from, acknowledged: acknowledgment !== undefined, endedBy: endedByOf(acknowledgment) };
+  if (to.acknowledged === from.acknowledged && to.endedBy === from.endedBy) return [];
   const says = `it is counted under ${group}, should be under ${findings.groupKeyOf(to)}`;
   const change = findings.change(org, id, { from, to, if: asRead({ acknowledgment }) });
   return [{ kind: "finding", id, topic: "group", says, repair: () => findings.writes(org, [change]) }];

@@ -48,7 +48,7 @@ export const addFindings = async (
       const firstDetectedAt = detectedAt ?? reserved.createdAt;
       return {
         reserved,
-        group: { scanId, acknowledged: false, domainId, severity, isHistory: false, told: false },
+        group: { scanId, acknowledged: false, domainId, severity, isHistory: false, told: false, endedBy: 0 },
         row: { emailId, email, breachId, firstDetectedAt },
       };
     });
