@@ -27,7 +27,7 @@ class SlowFirst extends BaseSequencer {
 }
 
 /** Folders whose tests use one local service, with the real bundles and the real template. */
-const served = "{bench,browser,dashboard,endpoints,service}";
+const served = "{bench,browser,dashboard,endpoints,people,service}";
 
 // `npm test` leaves out what takes long by nature, files named *.long.test.ts, and `npm run test:long` runs only that.
 export default defineConfig(({ mode }) => {

@@ -5,6 +5,7 @@ import { assignBreach } from "./assign-breach/endpoint.ts";
 import { assignEmail } from "./assign-email/endpoint.ts";
 import { beginPasskey } from "./begin-passkey/endpoint.ts";
 import { beginPasskeySignIn } from "./begin-passkey-sign-in/endpoint.ts";
+import { changeDirectory } from "./change-directory/endpoint.ts";
 import { changeEmails } from "./change-emails/endpoint.ts";
 import { changeMember } from "./change-member/endpoint.ts";
 import { changeOrganization } from "./change-organization/endpoint.ts";
@@ -12,10 +13,12 @@ import { changeTeam } from "./change-team/endpoint.ts";
 import { checkDomain } from "./check-domain/endpoint.ts";
 import { commentOnBreach } from "./comment-on-breach/endpoint.ts";
 import { confirmRecipient } from "./confirm-recipient/endpoint.ts";
+import { connectDirectory } from "./connect-directory/endpoint.ts";
 import { createApiKey } from "./create-api-key/endpoint.ts";
 import { createSignInLink } from "./create-sign-in-link/endpoint.ts";
 import { createTeam } from "./create-team/endpoint.ts";
 import { deleteTeam } from "./delete-team/endpoint.ts";
+import { disconnectDirectory } from "./disconnect-directory/endpoint.ts";
 import { endSession } from "./end-session/endpoint.ts";
 import { findEmails } from "./find-emails/endpoint.ts";
 import { getDelivery } from "./get-delivery/endpoint.ts";
@@ -32,6 +35,7 @@ import { inviteMember } from "./invite-member/endpoint.ts";
 import { listApiKeys } from "./list-api-keys/endpoint.ts";
 import { listComments } from "./list-comments/endpoint.ts";
 import { listDeliveries } from "./list-deliveries/endpoint.ts";
+import { listDirectories } from "./list-directories/endpoint.ts";
 import { listDomains } from "./list-domains/endpoint.ts";
 import { listFindings } from "./list-findings/endpoint.ts";
 import { listFoundBreaches } from "./list-found-breaches/endpoint.ts";
@@ -100,6 +104,15 @@ export const dashboardRoutes = [
   { method: "GET", path: "/api-keys", name: "list-api-keys", endpoint: listApiKeys },
   { method: "POST", path: "/api-keys", name: "create-api-key", endpoint: createApiKey },
   { method: "DELETE", path: "/api-keys/{id}", name: "revoke-api-key", endpoint: revokeApiKey },
+  { method: "GET", path: "/directories", name: "list-directories", endpoint: listDirectories },
+  { method: "POST", path: "/directories", name: "connect-directory", endpoint: connectDirectory },
+  { method: "PATCH", path: "/directories/{id}", name: "change-directory", endpoint: changeDirectory },
+  {
+    method: "DELETE",
+    path: "/directories/{id}",
+    name: "disconnect-directory",
+    endpoint: disconnectDirectory,
+  },
   { method: "GET", path: "/domains", name: "list-domains", endpoint: listDomains },
   { method: "POST", path: "/domains", name: "add-domain", endpoint: addDomain },
   { method: "POST", path: "/domains/{id}/check", name: "check-domain", endpoint: checkDomain },

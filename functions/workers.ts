@@ -2,6 +2,7 @@ import type { OnDemandWorker, QueueWorker, ScheduledWorker } from "../shared/con
 import { acknowledgeFindings } from "./acknowledge-findings/worker.ts";
 import { checkEmails } from "./check-emails/worker.ts";
 import { deliverAlert, retryAlert } from "./deliver-alert/worker.ts";
+import { followDirectories } from "./follow-directories/worker.ts";
 import { lookUpEmails } from "./look-up-emails/worker.ts";
 import { mailSignInLink } from "./mail-sign-in-link/worker.ts";
 import { planScan } from "./plan-scan/worker.ts";
@@ -22,6 +23,7 @@ export const queueWorkers: readonly { name: string; folder: string; worker: Queu
   { name: "deliver-alert", folder: "deliver-alert", worker: deliverAlert },
   { name: "retry-alert", folder: "deliver-alert", worker: retryAlert },
   { name: "acknowledge-findings", folder: "acknowledge-findings", worker: acknowledgeFindings },
+  { name: "follow-directories", folder: "follow-directories", worker: followDirectories },
   { name: "mail-sign-in-link", folder: "mail-sign-in-link", worker: mailSignInLink },
 ];
 

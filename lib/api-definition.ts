@@ -21,10 +21,17 @@ export type ApiFunctions = {
   refuseRoute: ServiceFunction;
   /** Answers requests under /app, and leads there from the root. */
   serveDashboard: ServiceFunction;
+  /** Answers requests of directories, whose tokens it looks at itself. */
+  scim: ServiceFunction;
 };
 
 /** What the page's function answers, for everybody. The root only leads to the page. */
 export const pagePaths = ["/app", "/app/{proxy+}"] as const;
+
+/** What directories call (RFC 7644). */
+export const scimPath = "/scim/v2/{proxy+}";
+
+export const scimMethods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 const anyMethod = "x-amazon-apigateway-any-method";
 
@@ -37,7 +44,7 @@ const pathsDownTo = (path: string): string[] => {
 /** `invokerArn`: of the role in which API Gateway invokes the functions. */
 export function apiDefinition(
   title: string,
-  { parts, authorize, refuseRoute, serveDashboard }: ApiFunctions,
+  { parts, authorize, refuseRoute, serveDashboard, scim }: ApiFunctions,
   invokerArn: string,
   options: Options,
 ): object {
@@ -73,7 +80,10 @@ export function apiDefinition(
   }
   const page = answeredBy(serveDashboard);
   for (const path of ["/", ...pagePaths]) add(path, anyMethod, page);
-  // By itself, because it has a limit of its own.
+  for (const above of ["/scim", "/scim/v2"]) add(above, anyMethod, refusal);
+  add(scimPath, anyMethod, answeredBy(scim));
+  // By themselves, because they have limits of their own.
+  for (const method of scimMethods) add(scimPath, method.toLowerCase(), answeredBy(scim));
   for (const path of pagePaths) add(path, "get", page);
 
   return {

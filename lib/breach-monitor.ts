@@ -4,6 +4,7 @@ import { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { everyRoute, parts } from "../functions/parts.ts";
+import { scim } from "../functions/scim/contract.ts";
 import { startScheduledScan } from "../functions/start-scheduled-scan/worker.ts";
 import { queueWorkers, scheduledWorkers } from "../functions/workers.ts";
 import type { QueueName } from "../shared/contract/messages.ts";
@@ -145,9 +146,11 @@ export class BreachMonitor extends Construct {
       quiet: true,
     });
     authorize.function.addEnvironment("PATHS_FOR_ANYONE", JSON.stringify(pathsForAnyone()));
+    const scimFunction = createFunction("scim", scim);
     const { trustedProxySecretSha256 } = options;
     if (trustedProxySecretSha256 !== undefined)
-      authorize.function.addEnvironment("TRUSTED_PROXY_SHA256", trustedProxySecretSha256);
+      for (const each of [authorize, scimFunction])
+        each.function.addEnvironment("TRUSTED_PROXY_SHA256", trustedProxySecretSha256);
     const api: ServiceApi = new ServiceApi(
       this,
       "Api",
@@ -167,6 +170,7 @@ export class BreachMonitor extends Construct {
         authorize,
         refuseRoute: createFunction("refuse-route", { uses: [] }),
         serveDashboard: createFunction("serve-dashboard", { uses: [] }),
+        scim: scimFunction,
         workers,
         options,
       },

@@ -14,13 +14,14 @@ const project = join(import.meta.dirname, "..");
 export type Bundles = (folder: string) => Code;
 
 /**
- * The folder below `functions/` of each function: endpoints, workers, the authorizer, `refuse-route` and
+ * The folder below `functions/` of each function: endpoints, workers, the authorizer, `refuse-route`, `scim` and
  * `serve-dashboard`.
  */
 export const folders: readonly string[] = [
   ...new Set([
     "authorize",
     "refuse-route",
+    "scim",
     "serve-dashboard",
     ...everyRoute.map(({ name }) => name),
     ...[...queueWorkers, ...scheduledWorkers, ...onDemandWorkers].map(({ folder }) => folder),

@@ -17,7 +17,7 @@ import { Construct } from "constructs";
 import { askedBy } from "../shared/contract/endpoint.ts";
 import type { Alarms } from "./alarms.ts";
 import { addApiAlarms } from "./api-alarms.ts";
-import { type ApiFunctions, apiDefinition, pagePaths } from "./api-definition.ts";
+import { type ApiFunctions, apiDefinition, pagePaths, scimMethods, scimPath } from "./api-definition.ts";
 import { serveUnderDomain } from "./api-domain.ts";
 import type { Options } from "./options.ts";
 import { functionArn, type ServiceFunction } from "./service-function.ts";
@@ -74,7 +74,7 @@ export class ServiceApi extends Construct {
   constructor(scope: Construct, id: string, props: ServiceApiProps, alarms: Alarms) {
     super(scope, id);
     const { name, options, workers, ...functions } = props;
-    const { parts, authorize, refuseRoute, serveDashboard } = functions;
+    const { parts, authorize, refuseRoute, serveDashboard, scim } = functions;
     const throttles = throttlesOf(options.requestsPerSecond);
 
     const accessLogs = new LogGroup(this, "AccessLogs", {
@@ -112,6 +112,10 @@ export class ServiceApi extends Construct {
             pagePaths.map((path) => `${path}/GET`),
             throttles.page,
           ),
+          methodOptions(
+            scimMethods.map((method) => `${scimPath}/${method}`),
+            throttles.scim,
+          ),
           ...parts.map(({ name, routes }) =>
             methodOptions(
               routes.flatMap(({ route }) =>
@@ -124,7 +128,7 @@ export class ServiceApi extends Construct {
       },
     });
     // The definition names functions by their ARNs alone: they are told the API's url, and so wait for it.
-    for (const each of [...endpoints, authorize, refuseRoute, serveDashboard])
+    for (const each of [...endpoints, authorize, refuseRoute, serveDashboard, scim])
       api.latestDeployment?.node.addDependency(each.function);
     // A regional API without a policy accepts TLS 1.0. This policy accepts TLS 1.2 and 1.3 with forward
     // secrecy, and post-quantum key exchange. TLS 1.3 alone would shut out clients that cannot be updated.

@@ -15,6 +15,8 @@ export const throttlesOf = (requestsPerSecond: number) => {
   return {
     v1: { ratePerSecond: requestsPerSecond, burst },
     dashboard: { ratePerSecond: requestsPerSecond / 2, burst },
+    // Entra asks for 25 requests a second of a directory.
+    scim: { ratePerSecond: Math.max(25, requestsPerSecond / 2), burst },
     // Browsers keep the page's files, and a request for the largest costs as much as 25 that the authorizer
     // refuses. But a first visit asks for thirty files, and after a deployment the visits of all people are
     // first ones.

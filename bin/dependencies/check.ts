@@ -20,7 +20,7 @@ const npm = async (...args: string[]): Promise<unknown> => {
   }
 };
 
-/** Licenses that ask for nothing but a notice. */
+/** Licenses that ask for nothing but a notice. The Unlicense gives up all rights, as CC0 does. */
 const permissive = [
   "0BSD",
   "Apache-2.0",
@@ -30,10 +30,11 @@ const permissive = [
   "ISC",
   "MIT",
   "MIT-0",
+  "Unlicense",
 ];
 const chosen = ["MIT OR Apache-2.0", "(MIT OR Apache-2.0)", "(MIT OR GPL-3.0-or-later)"];
-/** Licenses of tools that are used and not handed on. The Unlicense gives up all rights, as CC0 does. */
-const ofTools = ["MPL-2.0", "Python-2.0", "CC-BY-4.0", "CC0-1.0", "Unlicense"];
+/** Licenses of tools that are used and not handed on. */
+const ofTools = ["MPL-2.0", "Python-2.0", "CC-BY-4.0", "CC0-1.0"];
 
 /**
  * The project itself, and packages whose package.json names no license in the form of today; their license

@@ -11,6 +11,7 @@ import { sweepMark } from "../../shared/findings/rules/marks.ts";
 import { isSyncSilent } from "../../shared/hibp/subscription-state.ts";
 import { type ProofIntervals, recheck } from "../../shared/monitoring/domains/proof.ts";
 import * as deletion from "../../shared/operations/deletion.ts";
+import { sweepTasks } from "../../shared/people/follow/work.ts";
 import { sweepScan } from "../../shared/scanning/sweep.ts";
 
 export const handler = scheduled((_, invocation) =>
@@ -48,6 +49,7 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
     ACKNOWLEDGEMENT: (key) => sweepAcknowledgement(key, jobs),
     "RULE-MARK": (key) => sweepMark(key, jobs),
     "SIGN-IN-MAIL": (key) => sweepMail(key, jobs),
+    DIRECTORY: sweepTasks(),
     // A long history, and a large organization, take all the time that is left.
     "CHANNEL-REMOVAL": (key) => deleteHistory(organizationOf(key), Number(key.sk), hasTime),
     DELETION: (key) => deletion.resume(key, settings.deletionSeconds, hasTime),
@@ -56,7 +58,9 @@ export const sweep = async (invocation: Invocation, settings: SweepSettings): Pr
   };
   let failures = 0;
   for (const [kind, handle] of Object.entries(handlers)) {
-    const before = kind === "DOMAIN-PROOF" ? new Date(now.getTime() - 1_000 * settings.daySeconds) : now;
+    const silenceSeconds =
+      { "DOMAIN-PROOF": settings.daySeconds, DIRECTORY: settings.silenceSeconds }[kind] ?? 0;
+    const before = new Date(now.getTime() - 1_000 * silenceSeconds);
     failures += await forEachDue(kind as DueKind, before, invocation, handle);
   }
   await watchSchedules(invocation);

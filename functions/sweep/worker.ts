@@ -32,6 +32,7 @@ export const sweep = defineScheduledWorker({
     "queue:scan-plans",
     "queue:outbox",
     "queue:acknowledgements",
+    "queue:directory-changes",
     "queue:sign-in-mails",
   ],
 });

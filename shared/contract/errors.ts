@@ -16,6 +16,15 @@ export const refusals = {
     error: "The organization already has 20 alert channels: delete one first",
     code: "channel_limit_reached",
   },
+  directoryNotFound: { status: 404, error: "Directory not found" },
+  directoryLimitReached: {
+    status: 409,
+    error: "The organization already has 5 directories: disconnect one first",
+    code: "directory_limit_reached",
+  },
+  /** Of SCIM alone, which gives errors its own form (people/scim). */
+  userNameTaken: { status: 409, error: "userName: another user of the directory has it" },
+  groupNameTaken: { status: 409, error: "displayName: another group of the directory has it" },
   nothingToImport: {
     status: 400,
     error: "Every address is already monitored, repeated or invalid: there is nothing to import",

@@ -4,6 +4,9 @@
  */
 export const perMinute = { address: 100, key: 100, user: 300 } as const;
 
+/** Requests per UTC minute of a directory (Entra asks for 25 a second), and wrong tokens of a source address. */
+export const perMinuteOfDirectories = { directory: 1500, wrongTokens: 100 } as const;
+
 /** Of these, requests that a user may make to one endpoint, by the part of the API. */
 export const perMinuteOfEndpoint = { v1: 100, dashboard: 50 } as const;
 

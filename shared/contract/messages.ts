@@ -39,6 +39,8 @@ export const messages = {
   "sign-in-mails": z.object({ mailId: z.uuid(), isNotice: z.optional(z.literal(true)) }),
   /** Wakes the worker that makes deliveries of what happened in an organization. */
   outbox: z.object({ organizationId: id }),
+  /** Wakes the worker that does what follows from changes in an organization's directories. */
+  "directory-changes": z.object({ organizationId: id }),
   deliveries: delivery,
   "delivery-retries": delivery,
 } as const;

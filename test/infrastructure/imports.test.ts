@@ -40,6 +40,7 @@ const rooms = [
   "access",
   "monitoring",
   "findings",
+  "people",
   "scanning",
   "alerting",
   "operations",

@@ -90,4 +90,8 @@ export const ownOrigin = (event: Headers): string => {
   return `${isPlainHttp() ? "http" : "https"}://${host.toLowerCase()}`;
 };
 
+/** Where directories send their requests: SCIM's root in the stage of this request. */
+export const scimUrlOf = (event: Headers & { requestContext: { stage: string } }): string =>
+  `${ownOrigin(event)}/${event.requestContext.stage}/scim/v2`;
+
 const isOwn = (event: Headers, origin: string): boolean => origin.toLowerCase() === ownOrigin(event);

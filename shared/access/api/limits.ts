@@ -8,6 +8,7 @@ import {
   organizationLimits,
   perDay,
   perMinute,
+  perMinuteOfDirectories,
   perMinuteOfEndpoint,
   signInLinksPerHour,
 } from "../../contract/limits.ts";
@@ -68,10 +69,10 @@ const secondsLeft = ({ endsAt }: Window, now: Date): number =>
   Math.max(1, Math.ceil(endsAt - now.getTime() / 1000));
 
 /**
- * What requests of a minute are counted by: a source address in /api/v1 or in the dashboard's part, or the
- * hash of a key.
+ * What requests of a minute are counted by: a source address in /api/v1 or in the dashboard's part, the hash of
+ * a key, or a directory. Wrong tokens of directories are counted by source address.
  */
-type Counter = "ADDRESS" | "DASHBOARD" | "KEY";
+type Counter = "ADDRESS" | "DASHBOARD" | "KEY" | "DIRECTORY" | "WRONG-TOKEN";
 
 const subjectOf = (counter: Counter, name: string): string => `${counter}#${name}`;
 
@@ -79,9 +80,11 @@ const limits: Record<Counter, number> = {
   ADDRESS: perMinute.address,
   DASHBOARD: perMinute.address,
   KEY: perMinute.key,
+  DIRECTORY: perMinuteOfDirectories.directory,
+  "WRONG-TOKEN": perMinuteOfDirectories.wrongTokens,
 };
 
-/** Counts a request of a source address, or of the key with this hash. */
+/** Counts a request of a source address or a directory, or of the key with this hash. */
 export const countMinute = async (counter: Counter, name: string, now: Date): Promise<Counted> => {
   const subject = subjectOf(counter, name);
   const { requests } = await count(subject, { requests: limits[counter] }, 60, now);

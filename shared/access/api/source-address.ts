@@ -10,12 +10,14 @@
  */
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
-import type { APIGatewayProxyEvent, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
+import type { APIGatewayProxyEvent } from "aws-lambda";
 import ipaddr from "ipaddr.js";
 import { type Headers, headerValues } from "./credential.ts";
 
 /** As `networkOf`. */
-export const sourceAddress = (event: APIGatewayRequestAuthorizerEvent): string =>
+export const sourceAddress = (
+  event: Headers & { requestContext: { identity: { sourceIp: string } } },
+): string =>
   viewerAddress(event) ?? networkOf(event.requestContext.identity.sourceIp);
 
 /**

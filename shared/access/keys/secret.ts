@@ -32,7 +32,7 @@ const random = (length: number): string =>
 const checksum = (body: string): string =>
   base62(createHash("sha256").update(body).digest().readUIntBE(0, 4), checksumLength);
 
-/** A plain SHA-256 is enough: with at least 142 random bits, secrets cannot be guessed from their hashes. */
+/** A plain SHA-256 is enough: with at least 136 random bits, secrets cannot be guessed from their hashes. */
 export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("base64url");
 
 export const apiKeyPrefix = "bms_";
@@ -59,6 +59,29 @@ export const readApiKey = (key: string): { organizationId: number; hash: string 
   const [, body, sum] = apiKeyForm.exec(key) ?? [];
   if (body === undefined || sum !== checksum(body)) return undefined;
   return { organizationId: fromBase62(body.slice(0, idLength)), hash: hashOf(key) };
+};
+
+export const directoryTokenPrefix = "bmd_";
+
+/**
+ * A new token of a directory: the prefix, 32 base62 characters (8 of the organization, 1 of the directory's
+ * place, 23 random), and 6 of the checksum.
+ */
+export const mintDirectoryToken = (org: number, place: number): string => {
+  const body = base62(org, idLength) + base62(place, 1) + random(keyRandomLength - 1);
+  return `${directoryTokenPrefix}${body}${checksum(body)}`;
+};
+
+const directoryTokenForm = new RegExp(`^${directoryTokenPrefix}([0-9A-Za-z]{32})([0-9A-Za-z]{6})$`);
+
+/** What a directory's token names, and its hash; undefined when the text is not a well-formed token. */
+export const readDirectoryToken = (
+  token: string,
+): { organizationId: number; place: number; hash: string } | undefined => {
+  const [, body, sum] = directoryTokenForm.exec(token) ?? [];
+  if (body === undefined || sum !== checksum(body)) return undefined;
+  const place = fromBase62(body.slice(idLength, idLength + 1));
+  return { organizationId: fromBase62(body.slice(0, idLength)), place, hash: hashOf(token) };
 };
 
 /** A new value for a session cookie: 48 base62 characters (8 of the organization, 8 of the user, 32 random). */

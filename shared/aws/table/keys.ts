@@ -8,7 +8,7 @@
 export type Key = { pk: string; sk: string };
 
 /** Kinds whose members are counted lists (lists/counted-list.ts). */
-export const listKinds = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY"] as const;
+export const listKinds = ["EMAIL", "FINDING", "SCAN", "ACTIVITY", "DELIVERY", "PERSON", "GROUP"] as const;
 export type ListKind = (typeof listKinds)[number];
 
 /** Kinds whose ids come one by one from a counter of the whole deployment. */
@@ -20,7 +20,8 @@ export type CounterKind =
   | "KEY"
   | "CHANNEL"
   | "BREACH"
-  | "ACKNOWLEDGEMENT";
+  | "ACKNOWLEDGEMENT"
+  | "DIRECTORY";
 
 /** The id in decimal digits, padded to the 16 that 2^53 has. */
 export const padded = (id: number): string => String(id).padStart(16, "0");
@@ -156,6 +157,51 @@ export const keys = {
   /** Findings that rules end or open again: the request in progress. */
   rulesLock: (org: number): Key => ({ pk: `ORG#${org}`, sk: "RULES-LOCK" }),
 
+  // What directories say of people (people/)
+  /** One of at most five. Its partition is guarded, because the row holds the hash of its token. */
+  connectedDirectory: (org: number, place: number): Key => ({
+    pk: `ORG#${org}#CONNECTED-DIRECTORY`,
+    sk: String(place),
+  }),
+  /** Keeps a user's name unique in its directory, without case. Holds the person's id. */
+  personName: (org: number, directory: number, userName: string): Key => ({
+    pk: `ORG#${org}#PERSON-NAME#${directory}`,
+    sk: userName,
+  }),
+  /** Finds a person, or a group, by the id that its directory gives it. */
+  externalId: (org: number, directory: number, kind: "PERSON" | "GROUP", name: string, id: number): Key => ({
+    pk: `ORG#${org}#EXTERNAL-ID#${kind}#${directory}`,
+    sk: `${name}#${padded(id)}`,
+  }),
+  /** Keeps a group's name unique in its directory, without case. Holds the group's id. */
+  groupName: (org: number, directory: number, name: string): Key => ({
+    pk: `ORG#${org}#GROUP-NAME#${directory}`,
+    sk: name,
+  }),
+  groupMember: (org: number, group: number, person: number): Key => ({
+    pk: `ORG#${org}#GROUP-MEMBER#${group}`,
+    sk: padded(person),
+  }),
+  /** What directories have made of an address so far (people/follow/address.ts). */
+  namedAddress: (org: number, domain: string, email: string): Key => ({
+    pk: `ORG#${org}#NAMED-ADDRESS#${domain}`,
+    sk: email,
+  }),
+  /** That a person of a directory has an address, in the partition of the row above and behind it. */
+  naming: (org: number, domain: string, email: string, directory: number, person: number): Key => ({
+    pk: `ORG#${org}#NAMED-ADDRESS#${domain}`,
+    sk: `${email}#${padded(directory)}#${padded(person)}`,
+  }),
+  /** What is still to follow from a change in a directory (people/follow/task.ts). */
+  directoryTask: (org: number, name: string): Key => ({ pk: `ORG#${org}#DIRECTORY-TASK`, sk: name }),
+  /** The log entry of the minute, with what directories have changed so far. */
+  directoryLog: (org: number): Key => ({ pk: `ORG#${org}`, sk: "DIRECTORY-LOG" }),
+  /** An address that waits for a seat, by when it began to. */
+  seatWait: (org: number, since: string, email: string): Key => ({
+    pk: `ORG#${org}#SEAT-WAIT`,
+    sk: `${since}#${email}`,
+  }),
+
   // Counted lists
   /** Counts the members of a block. */
   directory: (org: number, kind: ListKind, block: number): Key => ({
@@ -227,7 +273,8 @@ export type DueKind =
   | "DOMAIN-PROOF"
   | "SIGN-IN-MAIL"
   | "ACKNOWLEDGEMENT"
-  | "RULE-MARK";
+  | "RULE-MARK"
+  | "DIRECTORY";
 const dueShards: Record<DueKind, number> = {
   SCAN: 4,
   "SCAN-REQUEST": 4,
@@ -236,6 +283,7 @@ const dueShards: Record<DueKind, number> = {
   "DOMAIN-PROOF": 4,
   "SIGN-IN-MAIL": 4,
   "RULE-MARK": 4,
+  DIRECTORY: 4,
   // Too rare to make an index partition hot.
   REMOVAL: 1,
   "CHANNEL-REMOVAL": 1,
@@ -261,7 +309,7 @@ export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key
  * The partitions of sessions and API keys of every organization, as a pattern of IAM. The authorizer may update
  * their rows, to note when each was last used.
  */
-export const credentialPartitions = ["ORG#*#SESSION", "ORG#*#KEY"] as const;
+export const credentialPartitions = ["ORG#*#SESSION", "ORG#*#KEY", "ORG#*#CONNECTED-DIRECTORY"] as const;
 
 /** The attributes that the authorizer may name in an update of such a row. It cannot make a credential. */
 export const attributesOfUse = ["pk", "sk", "v", "lastUsedAt", "expiresAt"] as const;
@@ -290,7 +338,14 @@ export const emailPartitions = ["ORG#*#EMAIL#*"] as const;
  * words of `uses` that let a function write them. No function writes the operators' log.
  */
 export const guardedPartitions = {
-  "table:write:identities": ["ORG#*#KEY", "ORG#*#SESSION", "ORG#*#USER", "SIGN-IN-*", "NOTICE#*"],
+  "table:write:identities": [
+    "ORG#*#KEY",
+    "ORG#*#SESSION",
+    "ORG#*#CONNECTED-DIRECTORY",
+    "ORG#*#USER",
+    "SIGN-IN-*",
+    "NOTICE#*",
+  ],
   "table:write:organizations": ["ORG#*#ORGANIZATION", "ORGANIZATIONS"],
   "table:write:domains": ["ORG#*#DOMAIN", "ORG#*#DOMAIN-NAME", "ORG#*#DOMAIN-REMOVAL", "PROVEN-DOMAIN#*"],
   "table:write:channels": ["ORG#*#CHANNEL", "NOTICE#*"],

@@ -1,4 +1,5 @@
 /** Changes of monitored e-mails: the writes of each, and changes of many at once. */
+import { isDeepStrictEqual } from "node:util";
 import type { Action } from "../../access/activity/actions.ts";
 import * as activity from "../../access/activity/activity.ts";
 import type { Actor } from "../../access/activity/actor.ts";
@@ -16,21 +17,32 @@ import type { MemberWrite } from "../../lists/member-writes.ts";
 import * as domains from "../domains/domain.ts";
 import { lastScannedAt, markEmails } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
-import { type Email, emails, isBreached, newEmailRow, ofHand } from "./record.ts";
+import { type Email, emails, isBreached, newEmailRow, ofHand, type Person } from "./record.ts";
 import { ownerWordWrites } from "./search.ts";
 
 /** The writes that add an e-mail. `reserved`: its id. */
 export const additionOf = (
   org: number,
   reserved: Reserved,
-  added: { email: string; ownerName: string | null; teamId: number | null; isActive: boolean },
+  added: {
+    email: string;
+    ownerName: string | null;
+    teamId: number | null;
+    isActive: boolean;
+    named?: Named | undefined;
+  },
   domain: domains.Domain,
 ): EmailWrites => {
-  const { email, ownerName, teamId, isActive } = added;
+  const { email, ownerName, teamId, isActive, named } = added;
   const { id } = reserved;
   const domainId = domain.id;
   return {
-    email: emails.put(org, reserved, { domainId, teamId, isActive, ...ofHand }, newEmailRow(added, domain)),
+    email: emails.put(
+      org,
+      reserved,
+      { domainId, teamId, isActive, ...ofHand, ...(named && groupOf(named)) },
+      { ...newEmailRow(added, domain), ...(named?.person && { person: named.person }) },
+    ),
     also: [
       { put: { ...keys.address(org, email), emailId: id, domainId }, if: absent },
       domains.unchanged(org, domain),
@@ -42,8 +54,14 @@ export const additionOf = (
   };
 };
 
+/** What directories say of an address. `directoryId` null: none names it any more. */
+export type Named = { directoryId: number | null; person: Person | undefined };
+
+const groupOf = ({ directoryId, person }: Named) => ({ directoryId, hasLeft: person?.leftAt !== undefined });
+
 /** What an e-mail is to be; a missing field stays. null: no team, no owner. */
 type EmailChange = {
+  named?: Named | undefined;
   isActive?: boolean | undefined;
   teamId?: number | null | undefined;
   ownerName?: string | null | undefined;
@@ -96,14 +114,21 @@ export const changeOf = (
   const ownerName = set.ownerName === undefined ? row.ownerName : set.ownerName || null;
   const isRenamed = ownerName !== row.ownerName;
   const isSwitched = isActive !== from.isActive;
-  if (!isRenamed && !isSwitched && teamId === from.teamId) return undefined;
+  const to = { ...from, isActive, teamId, ...(set.named && groupOf(set.named)) };
+  const isNamed = set.named !== undefined && !isDeepStrictEqual(set.named.person, row.person);
+  if (!isRenamed && !isNamed && isDeepStrictEqual(from, to)) return undefined;
   const by = isSwitched ? (isActive ? 1 : -1) : 0;
   return {
     address,
     email: emails.change(org, id, {
       from,
-      to: { ...from, isActive, teamId },
-      set: { ...(isRenamed && { ownerName }), ...(isSwitched && switchOf(row, isActive, domain)) },
+      to,
+      set: {
+        ...(isRenamed && { ownerName }),
+        ...(isSwitched && switchOf(row, isActive, domain)),
+        ...(isNamed && { person: set.named?.person }),
+      },
+      ...(isNamed && set.named?.person === undefined && { remove: ["person"] }),
       if: allOf(
         isRenamed ? asRead({ ownerName: row.ownerName }) : undefined,
         isSwitched
@@ -151,7 +176,7 @@ export const transactionOf = (org: number, all: readonly EmailWrites[]): Write[]
   ];
 };
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+export const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 export type Bulk<Item, Writes extends EmailWrites> = {
   items: readonly Item[];

@@ -1,0 +1,95 @@
+/** Filters (RFC 7644, 3.4.2.2), as far as `/ServiceProviderConfig` and docs/directory.md promise. */
+import { type Filter, parse } from "scim2-parse-filter";
+import { attributeName, readPath, schemas } from "./names.ts";
+import { invalid } from "./problem.ts";
+
+/** One comparison. `attribute`: `userName`, `emails.value`, `emails.work` (of type work), … */
+export type Comparison = { attribute: string; op: "eq" | "sw" | "co"; value: string | boolean };
+
+const compared = {
+  User: {
+    eq: [
+      "id",
+      "userName",
+      "externalId",
+      "displayName",
+      "active",
+      "emails",
+      "emails.value",
+      "emails.work",
+      "manager",
+      "name.familyName",
+      "name.givenName",
+      "name.formatted",
+    ],
+    names: ["userName", "displayName", "name.familyName", "name.givenName", "name.formatted"],
+  },
+  Group: { eq: ["id", "externalId", "displayName", "members", "members.value"], names: ["displayName"] },
+} as const;
+
+export type Kind = keyof typeof compared;
+
+const maximumCharacters = 2_000;
+
+/** Single words without quotes become quoted, as some clients leave them out. */
+const withQuotes = (text: string): string =>
+  text.replace(
+    /("(?:[^"\\]|\\.)*")|(\b(?:eq|sw|co)\s+)(?!true\b|false\b|null\b|"|-?\d+(?:\.\d+)?(?:\s|$|\]))([^\s"()[\]]+)/gi,
+    (whole, quoted, start, word) => (quoted === undefined ? `${start}${JSON.stringify(word)}` : whole),
+  );
+
+/** `emails[type eq "work"].value`, also without `.value`, becomes one name, since the parser takes it apart. */
+const withWork = (text: string): string =>
+  text.replace(/\bemails\[\s*type\s+eq\s+"work"\s*\](?:\.value)?(?=\s+eq\s)/gi, "emails.work");
+
+/** The comparisons of a filter, all of which must hold. Throws a `Problem` of `invalidFilter`. */
+export const readFilter = (kind: Kind, text: string): Comparison[] => {
+  if (text.length > maximumCharacters) throw invalid("invalidFilter", "filter: is too long");
+  let filter: Filter;
+  try {
+    filter = parse(withWork(withQuotes(text)));
+  } catch {
+    throw invalid("invalidFilter", "filter: cannot be read");
+  }
+  return comparisonsOf(kind, filter);
+};
+
+const notSupported = (): Error =>
+  invalid("invalidFilter", "filter: only eq, and sw and co on names, joined by and, are supported");
+
+const comparisonsOf = (kind: Kind, filter: Filter): Comparison[] => {
+  if (filter.op === "and" && "filters" in filter)
+    return filter.filters.flatMap((each) => comparisonsOf(kind, each));
+  if (!("compValue" in filter)) throw notSupported();
+  return [comparison(kind, nameIn(filter.attrPath), filter.op, filter.compValue)];
+};
+
+/** The attribute of a path, without the schema in front of it. */
+const nameIn = (path: string): string => {
+  const [attribute = "", ...rest] = path.toLowerCase().startsWith("urn:") ? partsOf(path) : path.split(".");
+  const name = [attribute, ...rest].map(attributeName).join(".");
+  return name === "manager.value" ? "manager" : name;
+};
+
+const partsOf = (path: string): string[] => {
+  const { schema, attribute, subAttribute } = readPath(path) ?? {};
+  if (attribute === undefined || schema === schemas.service) throw notSupported();
+  return [attribute, ...(subAttribute === undefined ? [] : [subAttribute])];
+};
+
+const comparison = (kind: Kind, attribute: string, op: string, value: unknown): Comparison => {
+  const { eq, names } = compared[kind];
+  const isKnown = (some: readonly string[]) => some.includes(attribute);
+  const operator = op.toLowerCase();
+  if (operator === "eq" ? !isKnown(eq) : !((operator === "sw" || operator === "co") && isKnown(names)))
+    throw notSupported();
+  if (attribute === "active") {
+    const active = typeof value === "string" ? { true: true, false: false }[value.toLowerCase()] : value;
+    if (typeof active !== "boolean")
+      throw invalid("invalidFilter", "filter: active is compared with true or false");
+    return { attribute, op: "eq", value: active };
+  }
+  if (typeof value !== "string" && typeof value !== "number")
+    throw invalid("invalidFilter", `filter: ${attribute} is compared with a text`);
+  return { attribute, op: operator as Comparison["op"], value: String(value) };
+};

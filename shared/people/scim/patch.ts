@@ -1,0 +1,167 @@
+/** Changes by PATCH (RFC 7644, 3.5.2), in the forms that clients really send (docs/directory.md). */
+
+import { ScimError, scimPatch } from "scim-patch";
+import * as z from "zod/mini";
+import { valid } from "../../contract/valid.ts";
+import { type Path, readPath, schemas, withNames } from "./names.ts";
+import { invalid } from "./problem.ts";
+
+export type Operation = { op: "add" | "remove" | "replace"; path: Path; value: unknown };
+
+const mostOperations = 1000;
+
+const request = z.object({
+  Operations: z
+    .array(
+      z.object({
+        op: z.pipe(
+          z.string().check(z.toLowerCase()),
+          z.enum(["add", "remove", "replace"], "must be add, remove or replace"),
+        ),
+        path: z.optional(z.nullable(z.string())),
+        value: z.optional(z.unknown()),
+      }),
+    )
+    .check(z.minLength(1), z.maxLength(mostOperations)),
+});
+
+/** Attributes that clients cannot write. */
+const readOnly: readonly (string | undefined)[] = ["id", "meta", "groups", "schemas"];
+
+/** Clients write the name of the list in any case. */
+const withOperations = (body: Record<string, unknown>): unknown =>
+  Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [/^operations$/i.test(name) ? "Operations" : name, value]),
+  );
+
+/**
+ * The operations of a request, each about one attribute. Read-only attributes in a value without a path are
+ * passed over. Throws a `Problem` of `invalidSyntax`, `invalidPath`, `mutability` or `noTarget`.
+ */
+export const readOperations = (body: Record<string, unknown>): Operation[] => {
+  const { data, problem } = valid(request, withOperations(body));
+  if (data === undefined) throw invalid("invalidSyntax", `${problem.path.join(".")}: ${problem.message}`);
+  return data.Operations.flatMap(({ op, path: text, value }) => {
+    if (text === undefined || text === null || text === "") {
+      if (op === "remove") throw invalid("noTarget", "path: is required to remove");
+      return inValue(op, value);
+    }
+    const path = readPath(text);
+    if (path === undefined) throw invalid("invalidPath", "path: is no path of SCIM");
+    if (path.schema === undefined && path.attribute !== "schemas" && readOnly.includes(path.attribute))
+      throw invalid("mutability", `path: ${path.attribute} is read-only`);
+    return expanded({ op, path, value: withNames(value) });
+  });
+};
+
+/** The attributes of a value without a path. Their names may be paths. */
+const inValue = (op: "add" | "replace", value: unknown): Operation[] => {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid("invalidValue", "value: must be an object where there is no path");
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const path = readPath(name);
+    if (path === undefined || (path.schema === undefined && readOnly.includes(path.attribute))) return [];
+    return expanded({ op, path, value: withNames(inner) });
+  });
+};
+
+/** An extension as a whole becomes its attributes. */
+const expanded = (operation: Operation): Operation[] => {
+  const { op, path, value } = operation;
+  const { schema, attribute } = path;
+  if (schema === undefined || attribute !== undefined) return [operation];
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [operation];
+  return Object.entries(value).map(([name, inner]) => ({
+    op,
+    path: { ...path, attribute: name, filter: undefined, subAttribute: undefined },
+    value: inner,
+  }));
+};
+
+const isNothing = (value: unknown): boolean => value === null || value === "";
+
+/** What the library gets for an operation. */
+const forLibrary = ({
+  op,
+  path,
+  value,
+}: Operation): { op: Operation["op"]; path: string; value?: unknown }[] => {
+  const { schema, attribute, filter, subAttribute } = path;
+  const end = `${attribute === undefined ? "" : attribute}${filter === undefined ? "" : `[${filter}]`}${
+    subAttribute === undefined ? "" : `.${subAttribute}`
+  }`;
+  const text = schema === undefined ? end : `${schema}:${end}`;
+  if (op === "remove") {
+    // The library compares whole entries, and clients name them by their value alone.
+    return [{ op, path: text }];
+  }
+  if (isNothing(value)) return [{ op: "remove", path: text }];
+  // One entry in place of a list.
+  const isList = attribute === "emails" && filter === undefined && subAttribute === undefined;
+  if (isList && !Array.isArray(value)) return [{ op, path: text, value: [value] }];
+  if (attribute !== "manager" || subAttribute !== undefined) return [{ op, path: text, value }];
+  // A manager is replaced as a whole: another one has another name.
+  return [
+    { op: "remove", path: text },
+    { op: "add", path: text, value: typeof value === "string" ? { value } : value },
+  ];
+};
+
+/** Attributes of users that are stored, and can be written. */
+const stored: readonly (string | undefined)[] = [
+  "userName",
+  "externalId",
+  "active",
+  "displayName",
+  "name",
+  "title",
+  "preferredLanguage",
+  "emails",
+];
+
+const isStored = ({ schema, attribute }: Path): boolean =>
+  schema === undefined
+    ? stored.includes(attribute)
+    : attribute !== undefined && (schema === schemas.enterprise || schema === schemas.service);
+
+/** Entries of `emails` without those that the value names, by their address where it has one. */
+const without = (emails: unknown, value: unknown): unknown[] => {
+  const gone = (Array.isArray(value) ? value : [value]).map((each) => namedBy(each));
+  return (Array.isArray(emails) ? emails : []).filter((email) => !gone.includes(namedBy(email)));
+};
+
+const namedBy = (entry: unknown): unknown =>
+  typeof entry === "object" && entry !== null && "value" in entry ? entry.value : entry;
+
+/**
+ * The attributes of a user after these operations. Operations on attributes that are not stored do nothing.
+ * Throws a `Problem` of `invalidPath` or `noTarget`.
+ */
+export const patched = (
+  attributes: Record<string, unknown>,
+  operations: readonly Operation[],
+): Record<string, unknown> => {
+  let resource = structuredClone(attributes);
+  for (const operation of operations) {
+    const { op, path, value } = operation;
+    if (!isStored(path)) continue;
+    const isListed = op === "remove" && path.attribute === "emails" && path.filter === undefined;
+    if (isListed && value !== undefined && value !== null) {
+      resource = { ...resource, emails: without(resource.emails, value) };
+      continue;
+    }
+    try {
+      resource = scimPatch(
+        resource as unknown as Parameters<typeof scimPatch>[0],
+        forLibrary(operation) as Parameters<typeof scimPatch>[1],
+      ) as unknown as Record<string, unknown>;
+    } catch (error) {
+      if (!(error instanceof ScimError)) throw error;
+      throw invalid(
+        error.scimCode === "noTarget" ? "noTarget" : "invalidPath",
+        `${path.attribute}: the operation cannot be done there`,
+      );
+    }
+  }
+  return resource;
+};
