@@ -6,5 +6,11 @@ export const followDirectories = defineQueueWorker({
   timeoutSeconds: 120,
   batchSize: 10,
   recursive: true,
-  uses: ["table:read", "table:write", "table:check:domains", "queue:directory-changes"],
+  uses: [
+    "table:read",
+    "table:write",
+    "table:check:domains",
+    "queue:directory-changes",
+    "queue:acknowledgements",
+  ],
 });

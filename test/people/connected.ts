@@ -21,7 +21,10 @@ export const connected = async (
   options: { domain?: string; apiUrl?: string } = {},
 ): Promise<Connected> => {
   const organization = await createOrganization(flags, options);
-  const { dashboard, v1 } = await signedIn(organization.id, { apiUrl: options.apiUrl });
+  const { dashboard, v1 } = await signedIn(
+    organization.id,
+    options.apiUrl === undefined ? {} : { apiUrl: options.apiUrl },
+  );
   const { body } = await dashboard.post("/directories", { name: "Entra" });
   const token = body.token as string;
   return {

@@ -17,8 +17,7 @@ import { type Headers, headerValues } from "./credential.ts";
 /** As `networkOf`. */
 export const sourceAddress = (
   event: Headers & { requestContext: { identity: { sourceIp: string } } },
-): string =>
-  viewerAddress(event) ?? networkOf(event.requestContext.identity.sourceIp);
+): string => viewerAddress(event) ?? networkOf(event.requestContext.identity.sourceIp);
 
 /**
  * The viewer's address if a proxy that knows a secret tells it. Undefined: the address of the connection

@@ -10,6 +10,7 @@ import { type Key, keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { domainOf } from "../../contract/address.ts";
+import * as rules from "../../findings/rules/marks.ts";
 import { reserve } from "../../lists/blocks.ts";
 import type { Domain } from "../../monitoring/domains/domain.ts";
 import {
@@ -119,6 +120,7 @@ const takeFirst = async (
   ]);
   let taken = 0;
   let waits = known.isWaitedFor;
+  let isRechecked = false;
   for (const { look, said, decision } of decided) {
     const outcome = writesOf(org, look, said, decision, {
       teamId: (name) => teamIds.get(teams.comparable(name)) ?? null,
@@ -133,6 +135,7 @@ const takeFirst = async (
     also.push(...own);
     deeds.push(...outcome.deeds);
     if (outcome.waits) waits = true;
+    if (outcome.isRechecked) isRechecked = true;
     if (outcome.email) {
       writes.push(outcome.email);
       room -= Math.max(0, outcome.email.seats);
@@ -145,6 +148,7 @@ const takeFirst = async (
     ...(seatsTaken === 0 ? [] : [seats(org, seatsTaken, known.organization.billing)]),
     ...(await logWrites(org, known.log, deeds, outside, mark)),
   ]);
+  if (isRechecked) await rules.wake(org);
   return Math.max(1, taken);
 };
 
@@ -261,6 +265,8 @@ const writesOf = (
   deeds: Deed[];
   waits: boolean;
   outside: Map<number, number>;
+  /** Rules have to look at its findings again. */
+  isRechecked: boolean;
 } => {
   const waits = (decision.add === true || decision.enable === true) && !hasRoom;
   const ownerName = ownerNameSchema.safeParse(decision.ownerName).data;
@@ -318,9 +324,16 @@ const writesOf = (
     : row === undefined
       ? []
       : [{ delete: key, if: asItWas }];
+  const facts = ofDirectory?.person;
+  const isRechecked =
+    watched !== undefined &&
+    ofDirectory !== undefined &&
+    (facts?.leftAt !== person?.leftAt || facts?.passwordChangedAt !== person?.passwordChangedAt);
   return {
+    isRechecked,
     email: writes,
     also: [
+      ...(isRechecked ? rules.recheck(org, watched) : []),
       ...rowWrites,
       ...strays.map(({ pk, sk }): Write => ({ delete: { pk, sk } })),
       ...(ownTask === undefined ? [] : [doneWrite(ownTask)]),
