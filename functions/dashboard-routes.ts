@@ -9,6 +9,7 @@ import { changeDirectory } from "./change-directory/endpoint.ts";
 import { changeEmails } from "./change-emails/endpoint.ts";
 import { changeMember } from "./change-member/endpoint.ts";
 import { changeOrganization } from "./change-organization/endpoint.ts";
+import { changeRule } from "./change-rule/endpoint.ts";
 import { changeTeam } from "./change-team/endpoint.ts";
 import { checkDomain } from "./check-domain/endpoint.ts";
 import { commentOnBreach } from "./comment-on-breach/endpoint.ts";
@@ -40,12 +41,14 @@ import { listDomains } from "./list-domains/endpoint.ts";
 import { listFindings } from "./list-findings/endpoint.ts";
 import { listFoundBreaches } from "./list-found-breaches/endpoint.ts";
 import { listMembers } from "./list-members/endpoint.ts";
+import { listRules } from "./list-rules/endpoint.ts";
 import { listSessions } from "./list-sessions/endpoint.ts";
 import { listTeams } from "./list-teams/endpoint.ts";
 import { listUnwatched } from "./list-unwatched/endpoint.ts";
 import { lookUpSignInLink } from "./look-up-sign-in-link/endpoint.ts";
 import { openProvider } from "./open-provider/endpoint.ts";
 import { openRecipient } from "./open-recipient/endpoint.ts";
+import { previewRule } from "./preview-rule/endpoint.ts";
 import { recordExport } from "./record-export/endpoint.ts";
 import { redeemPasskey } from "./redeem-passkey/endpoint.ts";
 import { redeemProviderCode } from "./redeem-provider-code/endpoint.ts";
@@ -141,6 +144,9 @@ export const dashboardRoutes = [
   { method: "PUT", path: "/breaches/{id}/assignee", name: "assign-breach", endpoint: assignBreach },
   { method: "GET", path: "/breaches/{id}/comments", name: "list-comments", endpoint: listComments },
   { method: "POST", path: "/breaches/{id}/comments", name: "comment-on-breach", endpoint: commentOnBreach },
+  { method: "GET", path: "/rules", name: "list-rules", endpoint: listRules },
+  { method: "PUT", path: "/rules/{id}", name: "change-rule", endpoint: changeRule },
+  { method: "POST", path: "/rules/{id}/preview", name: "preview-rule", endpoint: previewRule },
   { method: "GET", path: "/emails", name: "find-emails", endpoint: findEmails },
   { method: "POST", path: "/emails/changes", name: "change-emails", endpoint: changeEmails },
   { method: "GET", path: "/emails/{id}", name: "get-email", endpoint: getEmail },

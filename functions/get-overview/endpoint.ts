@@ -71,6 +71,12 @@ const overview = z.object({
   history: z
     .object({ findings: count, open: count, breaches: count })
     .check(z.meta({ description: "Findings that the first check of their e-mail brought" })),
+  endedByRules: z.object({ left: count, password_changed: count, harmless: count, answered: count }).check(
+    z.meta({
+      description:
+        "Findings that each rule has ended since `news.since`, without those that people have touched since",
+    }),
+  ),
   emails: z.object({
     active: count,
     disabled: count,

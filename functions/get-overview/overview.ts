@@ -7,6 +7,7 @@ import * as counts from "../../shared/counts/counts.ts";
 import * as news from "../../shared/counts/news.ts";
 import * as breachTriage from "../../shared/findings/breach-triage.ts";
 import { levelIn } from "../../shared/findings/breaches.ts";
+import { endedLately } from "../../shared/findings/rules/rule-list.ts";
 import * as breachDetails from "../../shared/hibp/breach-details.ts";
 import { noticesFor } from "../../shared/hibp/plan-notices.ts";
 import { severityAt } from "../../shared/hibp/severity.ts";
@@ -41,6 +42,7 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
     bySeverity: bySeverity(findings.counted),
     news: findings.news,
     history: counts.historyOf(findings.counted),
+    endedByRules: findings.ended,
     emails: {
       active: emails.sum(emailDirectory, ({ isActive }) => isActive),
       disabled: emails.sum(emailDirectory, ({ isActive }) => !isActive),
@@ -74,7 +76,12 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
 const findingsOf = async (
   org: number,
   now: Date,
-): Promise<{ counted: counts.Counts; shown: Overview["findings"]; news: Overview["news"] }> => {
+): Promise<{
+  counted: counts.Counts;
+  shown: Overview["findings"];
+  news: Overview["news"];
+  ended: Overview["endedByRules"];
+}> => {
   const [counted, newsOfWeek, catalogVersion] = await Promise.all([
     counts.read(org),
     news.read(org, now),
@@ -109,6 +116,7 @@ const findingsOf = async (
   );
   return {
     counted,
+    ended: endedLately(newsOfWeek.ended),
     shown: {
       ...counts.totalOf(counted),
       byMonth: lastMonths(now).map((month) => ({

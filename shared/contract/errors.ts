@@ -152,6 +152,7 @@ export const refusals = {
     status: 404,
     error: "No scan of the organization of the last 365 days has this id",
   },
+  ruleNotFound: { status: 404, error: "No rule has this id" },
   findingNotFound: { status: 404, error: "No breach finding of the organization has this id" },
   breachNotFound: {
     status: 404,

@@ -88,6 +88,7 @@ const withOwners = async (
       severity: severityAt(severity),
       isHistory,
       ownerToldAt: row.ownerToldAt ?? null,
+      endedBy: endedByIn(row),
       ownerName: owner?.ownerName ?? null,
       ...(row.stealerLogDomains && loginsOf(row.stealerLogDomains, ownNames)),
       isPrivileged: owner?.person?.isPrivileged === true,
@@ -96,6 +97,11 @@ const withOwners = async (
     };
     return { finding: full, owner };
   });
+};
+
+const endedByIn = ({ acknowledgment }: Pick<Shown, "acknowledgment">): DetailedFinding["endedBy"] => {
+  const { rule, reason, at = "" } = acknowledgment ?? {};
+  return rule === undefined ? null : { rule, fact: reason ?? "", at };
 };
 
 /** The websites of stolen logins, those of the organization's own domains first. */

@@ -3,6 +3,7 @@ import { booleanParameter, count, idField, idParameter, listParameter } from "..
 import { text, textSuchAs, timestamp } from "../contract/text.ts";
 import { severities, severity } from "../hibp/severity-schema.ts";
 import { ofPerson } from "../monitoring/emails/email-schema.ts";
+import { endedBy, enders } from "./rules/rule-schema.ts";
 
 export const resolution = z.enum(["handled", "ignored"]);
 export type Resolution = z.infer<typeof resolution>;
@@ -95,6 +96,7 @@ export const detailedFinding = z
     ownerToldAt: z
       .nullable(timestamp)
       .check(z.meta({ description: "When the latest message to its owner was made; null without any" })),
+    endedBy,
     ownerName: z.nullable(z.string()).check(z.meta({ examples: ["Ada Lovelace"] })),
     team: z.nullable(z.object({ id: idField, name: textSuchAs("Finance") })),
     ...ofPerson,
@@ -159,6 +161,11 @@ export const findingFilters = {
     .check(
       z.meta({ description: "Only findings with (`true`) or without (`false`) a message to their owner" }),
     ),
+  endedBy: z.optional(z.enum(enders, `endedBy must be ${enders.join(", ")}`)).check(
+    z.meta({
+      description: "Only acknowledged findings that people (`person`) or this rule have ended",
+    }),
+  ),
   order: z._default(order, "newest").check(
     z.meta({
       description: "`severity`: critical first, newest first within a severity",

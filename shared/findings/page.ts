@@ -37,8 +37,11 @@ type Page = { rows: Shown[]; total: number; unacknowledged: number; acknowledged
 const isOpen = ({ acknowledged }: FindingGroup): boolean => !acknowledged;
 
 export const page = async (org: number, query: FindingQuery): Promise<Page> => {
-  const { limit, offset, acknowledged, breachId, domainId, emailId, scanId, severity, told, order } = query;
-  const isFiltered = [acknowledged, domainId, scanId, severity, told].some((value) => value !== undefined);
+  const { limit, offset, acknowledged, breachId, domainId, emailId, scanId, severity, told, endedBy, order } =
+    query;
+  const isFiltered = [acknowledged, domainId, scanId, severity, told, endedBy].some(
+    (value) => value !== undefined,
+  );
   const matches = (group: FindingGroup): boolean => isOf(query, group);
   if (emailId === undefined && breachId === undefined) {
     const { items, total, directory } = await findings.page(org, {
@@ -79,7 +82,9 @@ const ofBreach = async (
   query: FindingQuery,
   matches: (group: FindingGroup) => boolean,
 ): Promise<Found> => {
-  const isCounted = [query.domainId, query.scanId, query.told].every((value) => value === undefined);
+  const isCounted = [query.domainId, query.scanId, query.told, query.endedBy].every(
+    (value) => value === undefined,
+  );
   const counting = isCounted ? countOf(org, breachId, query) : undefined;
   const [{ ids, matchCount }, counted] = await Promise.all([
     readIndex(org, breachId, query, matches, counting),

@@ -102,6 +102,7 @@ const findingOf = (id: number, breach: Breach, email: Somebody): DetailedFinding
   resolution: null,
   severity: breach.severity,
   isHistory: false,
+  endedBy: null,
   ownerToldAt: null,
   ownerName: email.ownerName,
   team: null,

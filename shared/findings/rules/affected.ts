@@ -3,7 +3,7 @@ import type { Breach } from "../../hibp/breach.ts";
 import * as breachDetails from "../../hibp/breach-details.ts";
 import { blockOf, firstIdOf } from "../../lists/blocks.ts";
 import { type Email, emails, openCount, type Person } from "../../monitoring/emails/record.ts";
-import { type FindingGroup, type FindingRecord, findings, ruleOf } from "../record.ts";
+import { type FindingRecord, findings, ruleOf } from "../record.ts";
 import { firstHolding, judge, type State, type Verdict } from "./rule.ts";
 import type { RuleId } from "./rule-schema.ts";
 
@@ -28,21 +28,13 @@ const findingsPerWindow = 400;
 /** E-mails that are read at the same time, where they are named. */
 const emailsPerWindow = 100;
 
-export const stateOf = ({
-  group,
-  isReopened,
-}: {
-  group: FindingGroup;
-  isReopened?: true | undefined;
-}): State => {
-  const rule = ruleOf(group.endedBy);
-  if (group.acknowledged) return rule === undefined ? { is: "theirs" } : { is: "ended", rule };
-  return isReopened ? { is: "theirs" } : { is: "open" };
+/** What rules have to do with a finding, by its row. */
+export const stateOf = (row: Pick<FindingRecord, "group" | "isReopened">): State => {
+  const { acknowledged, endedBy } = findings.groupOf(row);
+  const rule = ruleOf(endedBy);
+  if (acknowledged) return rule === undefined ? { is: "theirs" } : { is: "ended", rule };
+  return row.isReopened ? { is: "theirs" } : { is: "open" };
 };
-
-/** What rules read of breaches: the catalog's present details, by id. */
-export const breachesOf = async (rows: readonly { breachId: number }[]): Promise<Map<number, Breach>> =>
-  breachDetails.current(rows.map(({ breachId }) => breachId));
 
 /**
  * A reader of windows behind an e-mail id; undefined behind the last. It reads the findings of an e-mail that
@@ -136,8 +128,7 @@ export const judged = async (window: Window, isOn: ReadonlySet<RuleId>): Promise
       const breach = catalog.get(row.breachId);
       if (breach === undefined) return [];
       const { person } = email;
-      const state = stateOf({ group: findings.groupOf(row), isReopened: row.isReopened });
-      const verdict = judge(state, { person, breach }, isOn, now);
+      const verdict = judge(stateOf(row), { person, breach }, isOn, now);
       return verdict.is === "kept" ? [] : [{ row, person, verdict }];
     }),
   );
