@@ -23,6 +23,7 @@ import { disconnectDirectory } from "./disconnect-directory/endpoint.ts";
 import { endSession } from "./end-session/endpoint.ts";
 import { findEmails } from "./find-emails/endpoint.ts";
 import { getDelivery } from "./get-delivery/endpoint.ts";
+import { getDirectory } from "./get-directory/endpoint.ts";
 import { getEmail } from "./get-email/endpoint.ts";
 import { getFinding } from "./get-finding/endpoint.ts";
 import { getFoundBreach } from "./get-found-breach/endpoint.ts";
@@ -109,6 +110,7 @@ export const dashboardRoutes = [
   { method: "DELETE", path: "/api-keys/{id}", name: "revoke-api-key", endpoint: revokeApiKey },
   { method: "GET", path: "/directories", name: "list-directories", endpoint: listDirectories },
   { method: "POST", path: "/directories", name: "connect-directory", endpoint: connectDirectory },
+  { method: "GET", path: "/directories/{id}", name: "get-directory", endpoint: getDirectory },
   { method: "PATCH", path: "/directories/{id}", name: "change-directory", endpoint: changeDirectory },
   {
     method: "DELETE",

@@ -5,6 +5,7 @@ import { listDirectories } from "./endpoint.ts";
 
 export const handler = serve(listDirectories, async ({ org, session, event }) => {
   const isAdmin = session.role === "admin";
-  const all = await directories.list(org);
-  return { directories: all.map((each) => ({ ...each, ...(isAdmin && { url: scimUrlOf(event) }) })) };
+  const { directories: all, ...counted } = await directories.list(org);
+  const shown = all.map((each) => ({ ...each, ...(isAdmin && { url: scimUrlOf(event) }) }));
+  return { directories: shown, ...counted };
 });

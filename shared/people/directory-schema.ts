@@ -40,9 +40,33 @@ export const listedDirectory = z
         z.meta({ description: "Addresses that nobody watches, as their domain is not verified here" }),
       ),
     }),
+    withoutAddress: count.check(
+      z.meta({ description: "Active users without an address that could be watched" }),
+    ),
   })
   .check(z.meta({ id: "Directory" }));
 export type ListedDirectory = z.infer<typeof listedDirectory>;
+
+/** As users see it: with its url, if they are admins. */
+export const shownDirectory = z
+  .object({ ...listedDirectory.shape, url: z.optional(scimUrl) })
+  .check(z.meta({ id: "ShownDirectory" }));
+
+/** What a directory has brought that cannot be watched. */
+export const unusable = z.object({
+  otherDomains: z
+    .object({
+      domains: z
+        .array(z.object({ name: textSuchAs("subsidiary.example"), addresses: count }))
+        .check(z.meta({ description: "The 20 with the most addresses" })),
+      total: count.check(z.meta({ description: "How many domains there are, up to 1,000" })),
+    })
+    .check(z.meta({ description: "Unverified domains of addresses that nobody watches" })),
+  withoutAddress: z
+    .array(z.object({ displayName: textSuchAs("Ada Lovelace"), userName: textSuchAs("ada") }))
+    .check(z.meta({ description: "The newest 20 active users without an address that could be watched" })),
+});
+export type Unusable = z.infer<typeof unusable>;
 
 export const directoryChange = z
   .strictObject({

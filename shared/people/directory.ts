@@ -10,11 +10,12 @@ import * as table from "../aws/table/table.ts";
 import { Refusal } from "../contract/errors.ts";
 import { drawId } from "../lists/blocks.ts";
 import { emails } from "../monitoring/emails/record.ts";
-import type { ListedDirectory, TeamFrom } from "./directory-schema.ts";
+import type { ListedDirectory, TeamFrom, Unusable } from "./directory-schema.ts";
 import type { DirectoryLog } from "./follow/log.ts";
+import { domainsOf } from "./follow/outside.ts";
 import { task, wake } from "./follow/task.ts";
 import { groups } from "./group.ts";
-import { people } from "./person.ts";
+import { nameOf, people } from "./person.ts";
 
 export type Directory = {
   id: number;
@@ -44,8 +45,13 @@ const existing = async (org: number, id: number): Promise<Directory & Key> => {
 const byAdmin = (org: number, actor: Actor): Write[] =>
   actor.type === "user" ? [{ check: keys.user(org, actor.id), if: isAdmin, refusal: "adminOnly" }] : [];
 
-/** All of them, the first first, with exact counts of what they have brought. */
-export const list = async (org: number): Promise<ListedDirectory[]> => {
+/**
+ * All of them, the first first, with exact counts of what they have brought. `waitingForSeat`: how many
+ * addresses wait for a seat. That costs a read unit for each 40, and one trip more where somebody waits.
+ */
+export const list = async (
+  org: number,
+): Promise<{ directories: ListedDirectory[]; waitingForSeat: number }> => {
   const [connected, ofPeople, ofGroups, ofEmails, log] = await Promise.all([
     rows(org),
     people.directory(org),
@@ -53,7 +59,13 @@ export const list = async (org: number): Promise<ListedDirectory[]> => {
     emails.directory(org),
     table.get<DirectoryLog>(keys.directoryLog(org)),
   ]);
-  return connected
+  // Who waits for a seat is there already, disabled.
+  const mayWait = emails.sum(
+    ofEmails,
+    ({ directoryId, isActive, hasLeft }) => directoryId !== null && !isActive && !hasLeft,
+  );
+  const waitingForSeat = mayWait === 0 ? 0 : await table.count({ pk: keys.seatWait(org, "", "").pk });
+  const all = connected
     .toSorted((one, other) => one.id - other.id)
     .map(({ id, name, createdAt, lastUsedAt, teamFrom }) => {
       const isOf = (group: { directoryId: number | null }) => group.directoryId === id;
@@ -67,6 +79,7 @@ export const list = async (org: number): Promise<ListedDirectory[]> => {
         lastRequestAt: lastUsedAt ?? null,
         users: people.sum(ofPeople, isOf),
         activeUsers: people.sum(ofPeople, (group) => isOf(group) && group.isActive),
+        withoutAddress: people.sum(ofPeople, (group) => isOf(group) && group.isActive && !group.hasAddress),
         groups: groups.sum(ofGroups, isOf),
         addresses: {
           watched: countEmails(true),
@@ -75,6 +88,28 @@ export const list = async (org: number): Promise<ListedDirectory[]> => {
         },
       };
     });
+  return { directories: all, waitingForSeat };
+};
+
+/** How many users without an address are named. */
+const mostNamed = 20;
+
+/** What a directory has brought that cannot be watched. Refuses `directoryNotFound`. */
+export const unusableOf = async (org: number, id: number): Promise<Unusable> => {
+  const [, otherDomains, { items }] = await Promise.all([
+    existing(org, id),
+    domainsOf(org, id),
+    people.page(org, {
+      limit: mostNamed,
+      offset: 0,
+      attributes: ["user"],
+      matches: ({ directoryId, isActive, hasAddress }) => directoryId === id && isActive && !hasAddress,
+    }),
+  ]);
+  return {
+    otherDomains,
+    withoutAddress: items.map(({ user }) => ({ displayName: nameOf(user), userName: user.userName })),
+  };
 };
 
 /** Connects a directory. The caller must show `token` now. Refuses `directoryLimitReached`. */

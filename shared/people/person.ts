@@ -46,11 +46,13 @@ export type PersonRow = {
   modifiedAt: string;
 };
 
-type PersonGroup = { directoryId: number; isActive: boolean };
+/** `hasAddress`: one that can be watched once its domain is verified. */
+type PersonGroup = { directoryId: number; isActive: boolean; hasAddress: boolean };
 
 export const people = countedList<PersonGroup, PersonRow>("PERSON", {
   directoryId: "integer",
   isActive: "boolean",
+  hasAddress: "boolean",
 });
 
 export type Person = NonNullable<Awaited<ReturnType<typeof people.get>>>;
@@ -130,7 +132,7 @@ export const additionOf = (
     member: people.put(
       org,
       reserved,
-      { directoryId: directory, isActive: user.active },
+      { directoryId: directory, isActive: user.active, hasAddress: addresses.length > 0 },
       { user, modifiedAt: createdAt },
     ),
     also: [
@@ -169,7 +171,7 @@ export const changeOf = (
   return {
     member: people.change(org, id, {
       from,
-      to: { ...from, isActive: user.active },
+      to: { ...from, isActive: user.active, hasAddress: next.size > 0 },
       set: { user, modifiedAt: new Date().toISOString() },
       if: asRead({ modifiedAt: row.modifiedAt }),
     }),

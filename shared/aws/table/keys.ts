@@ -196,6 +196,11 @@ export const keys = {
   directoryTask: (org: number, name: string): Key => ({ pk: `ORG#${org}#DIRECTORY-TASK`, sk: name }),
   /** The log entry of the minute, with what directories have changed so far. */
   directoryLog: (org: number): Key => ({ pk: `ORG#${org}`, sk: "DIRECTORY-LOG" }),
+  /** How many addresses of a domain a directory names that nobody watches, as it is not verified here. */
+  outsideDomain: (org: number, directory: number, domain: string): Key => ({
+    pk: `ORG#${org}#OUTSIDE-DOMAIN`,
+    sk: `${padded(directory)}#${domain}`,
+  }),
   /** An address that waits for a seat, by when it began to. */
   seatWait: (org: number, since: string, email: string): Key => ({
     pk: `ORG#${org}#SEAT-WAIT`,

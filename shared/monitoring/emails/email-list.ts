@@ -7,7 +7,15 @@ import * as domains from "../domains/domain.ts";
 import { lastScannedAt } from "../domains/own-checks.ts";
 import * as teams from "../teams/team.ts";
 import type { EmailOrder, ListedEmail } from "./email-schema.ts";
-import { type EmailGroup, emails, openAttributes, openCount, type SubAddress, worstOpen } from "./record.ts";
+import {
+  type Email,
+  type EmailGroup,
+  emails,
+  openAttributes,
+  openCount,
+  type SubAddress,
+  worstOpen,
+} from "./record.ts";
 import * as search from "./search.ts";
 
 export type EmailQuery = {
@@ -140,12 +148,20 @@ export const find = async (org: number, text: string, query: EmailQuery): Promis
   return { emails: await shown(org, items, known), total: ofDomains.total + matching.length };
 };
 
-/** One of them, with its sub-addresses. Refuses `emailNotFound`. */
-export const get = async (org: number, id: number): Promise<ListedEmail & { subAddresses: SubAddress[] }> => {
+/**
+ * One of them, with its sub-addresses and what `join` reads of its row, at the same time as what it refers to.
+ * Refuses `emailNotFound`.
+ */
+export const get = async <Joined extends object>(
+  org: number,
+  id: number,
+  join: (row: Email) => Promise<Joined> = async () => ({}) as Joined,
+): Promise<ListedEmail & { subAddresses: SubAddress[] } & Joined> => {
   const row = await emails.get(org, id);
   if (row === undefined) throw new Refusal("emailNotFound");
-  const [email] = await shown(org, [row], await referencesOf(org, [emails.groupOf(row)]));
-  return { ...(email as ListedEmail), subAddresses: row.subAddresses ?? [] };
+  const [references, joined] = await Promise.all([referencesOf(org, [emails.groupOf(row)]), join(row)]);
+  const [email] = await shown(org, [row], references);
+  return { ...(email as ListedEmail), subAddresses: row.subAddresses ?? [], ...joined };
 };
 
 /** As clients see them. `known`: what was read for their groups. */

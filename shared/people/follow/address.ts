@@ -2,6 +2,7 @@
 import type { Email, Person as Facts } from "../../monitoring/emails/record.ts";
 import type { Directory } from "../directory.ts";
 import { nameOf, ownerNameOf, type Person } from "../person.ts";
+import type { Deed } from "./log.ts";
 
 /** What directories have made of an address so far. Its row has a `mark` that each transaction replaces. */
 export type NamedAddress = {
@@ -17,7 +18,7 @@ export type NamedAddress = {
   /** Directories for which it counts among the addresses of other domains. */
   outside?: Set<number>;
   /** The latest changes, newest first. */
-  history?: { at: string; did: string }[];
+  history?: { at: string; did: Deed }[];
 };
 
 /** That a person of a directory has the address, or had it when it left. */
@@ -41,12 +42,12 @@ export type Said = {
 const isActive = ({ person }: Naming): boolean => person?.user.active === true;
 
 /** Those who are active come first, then those whose directory was connected first. */
-const inOrder = (one: Naming, other: Naming): number =>
+export const inOrder = (one: Naming, other: Naming): number =>
   Number(isActive(other)) - Number(isActive(one)) ||
   one.directory.id - other.directory.id ||
   (one.person?.id ?? Number.POSITIVE_INFINITY) - (other.person?.id ?? Number.POSITIVE_INFINITY);
 
-const latest = (times: readonly (string | undefined)[]): string | undefined =>
+export const latest = (times: readonly (string | undefined)[]): string | undefined =>
   times
     .filter((time) => time !== undefined)
     .sort()

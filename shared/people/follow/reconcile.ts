@@ -28,6 +28,7 @@ import { groups } from "../group.ts";
 import { people } from "../person.ts";
 import { type Decision, decide, type NamedAddress, type Naming, saidOf } from "./address.ts";
 import { type Deed, type DirectoryLog, logWrites } from "./log.ts";
+import { domainWrites, OutsideDomains } from "./outside.ts";
 import { done as doneWrite, keyOf, type Task, task } from "./task.ts";
 
 /** More than a transaction takes. */
@@ -108,6 +109,7 @@ const takeFirst = async (
       : enabledOf(known.organization.billing, known.active, addresses.length);
 
   const outside = new Map<number, number>();
+  const outsideDomains = new OutsideDomains();
   const deeds: Deed[] = [];
   const writes: EmailWrites[] = [];
   const also: Write[] = [];
@@ -130,7 +132,11 @@ const takeFirst = async (
     });
     const begins = outcome.waits && !waits ? [task(org, "SEATS", "first")] : [];
     const own = [...outcome.also, ...begins];
-    if (!budget.take([...own, ...(outcome.email ? transactionOf(org, [outcome.email]) : [])])) break;
+    const counters = [...outcome.outside.keys()].map(
+      (directory): Write => ({ update: keys.outsideDomain(org, directory, domainOf(look.email)) }),
+    );
+    const ofEmail = outcome.email ? transactionOf(org, [outcome.email]) : [];
+    if (!budget.take([...own, ...counters, ...ofEmail])) break;
     taken++;
     also.push(...own);
     deeds.push(...outcome.deeds);
@@ -140,13 +146,17 @@ const takeFirst = async (
       writes.push(outcome.email);
       room -= Math.max(0, outcome.email.seats);
     }
-    for (const [directory, by] of outcome.outside) outside.set(directory, (outside.get(directory) ?? 0) + by);
+    for (const [directory, by] of outcome.outside) {
+      outside.set(directory, (outside.get(directory) ?? 0) + by);
+      outsideDomains.add(directory, domainOf(look.email), by);
+    }
   }
   const seatsTaken = sum(writes.map((each) => each.seats));
   await table.transact([
     ...distinct([...transactionOf(org, writes), ...also]),
     ...(seatsTaken === 0 ? [] : [seats(org, seatsTaken, known.organization.billing)]),
     ...(await logWrites(org, known.log, deeds, outside, mark)),
+    ...(await domainWrites(org, outsideDomains)),
   ]);
   if (isRechecked) await rules.wake(org);
   return Math.max(1, taken);
