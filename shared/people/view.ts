@@ -16,8 +16,8 @@ export type View = { person: ShownPerson | null; leftAt: string | null; history:
 const mostGroups = 100;
 
 /**
- * What directories say of the person of an e-mail, and what followed. Of several people with the address the
- * first who is active is shown, by the order in which their directories were connected. Takes three trips at most,
+ * What directories say of the person of an e-mail, and what followed. Of several people
+ * with the address the first who is active is shown, in the order of their directories. Takes three trips at most,
  * and none where no directory has named the address.
  */
 export const viewOf = async (org: number, row: Email): Promise<View> => {

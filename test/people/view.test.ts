@@ -117,7 +117,7 @@ test("a manager by an id of another directory, or by none, has no name", async (
   expect((await shown(of, id)).person).toMatchObject({ manager: null });
 });
 
-test("what a directory has brought and cannot be watched is counted and named, until it can", async () => {
+test("what cannot be watched is counted and named by directory, until it can", async () => {
   const of = await connected();
   const { directoryId, dashboard } = of;
   const outside = [`ada@one.${of.domain}`, `grace@one.${of.domain}`, `hedy@two.${of.domain}`];

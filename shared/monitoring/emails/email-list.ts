@@ -149,8 +149,8 @@ export const find = async (org: number, text: string, query: EmailQuery): Promis
 };
 
 /**
- * One of them, with its sub-addresses and what `join` reads of its row, at the same time as what it refers to.
- * Refuses `emailNotFound`.
+ * One of them, with its sub-addresses. `join`: reads more that follows from the row, in the same trip as the
+ * domain and the team. Refuses `emailNotFound`.
  */
 export const get = async <Joined extends object>(
   org: number,
