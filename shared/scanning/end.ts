@@ -8,6 +8,7 @@ import { condition } from "../aws/table/condition.ts";
 import { keys } from "../aws/table/keys.ts";
 import { withOptimisticRetry } from "../aws/table/optimistic-retry.ts";
 import * as table from "../aws/table/table.ts";
+import { entryOfRule } from "../findings/rules/entries.ts";
 import * as limiter from "../hibp/limiter.ts";
 import { rate } from "../hibp/subscription-state.ts";
 import { dropZeros } from "../lists/zeros.ts";
@@ -75,7 +76,9 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
   ].join("; ");
   const errorMessage = errorMessageOf(counts, isCompleted, because);
   await reportPlanNotices(org, allDomains);
-  const slot = await activity.slot(org);
+  const ofRules = [...counts.endedCounts];
+  const [slot, ...slots] = await activity.slots(org, 1 + ofRules.length);
+  if (slot === undefined) throw new Error("No id of a log entry was reserved");
   const status = isCompleted ? "completed" : "failed";
   const attempt = await table.attempt(
     table.transact([
@@ -86,15 +89,22 @@ const endAsRead = async (org: number, scanId: number, { reason, logger }: Ending
         errorMessage,
         completedAt: slot.createdAt,
       }),
-      ...activity.writes(org, slot, {
-        action: isCompleted ? "scan.completed" : "scan.failed",
-        summary: isCompleted
-          ? `Scanned ${scannedCount} of ${totalEmails} addresses: ${newBreachCount} new ` +
-            `${newBreachCount === 1 ? "finding" : "findings"}` +
-            `${failedCount > 0 ? ` in those; ${failedCount} could not be scanned` : ""}`
-          : (errorMessage ?? "The scan failed"),
-        actor: service,
-      }),
+      ...activity.writesOfSeveral(org, [
+        ...ofRules.map(([rule, count], index) => ({
+          reserved: slots[index] ?? slot,
+          ...entryOfRule(rule, "ended", count, ` of scan ${scanId}`),
+        })),
+        {
+          reserved: slot,
+          action: isCompleted ? "scan.completed" : "scan.failed",
+          summary: isCompleted
+            ? `Scanned ${scannedCount} of ${totalEmails} addresses: ${newBreachCount} new ` +
+              `${newBreachCount === 1 ? "finding" : "findings"}` +
+              `${failedCount > 0 ? ` in those; ${failedCount} could not be scanned` : ""}`
+            : (errorMessage ?? "The scan failed"),
+          actor: service,
+        },
+      ]),
       scanEnded(org, {
         scanId,
         isFirst: scan.isFirst,

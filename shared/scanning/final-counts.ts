@@ -1,4 +1,5 @@
-import { findings } from "../findings/record.ts";
+import { endedByOf, findings } from "../findings/record.ts";
+import { type RuleId, rulesInOrder } from "../findings/rules/rule-schema.ts";
 import type { Domain } from "../monitoring/domains/domain.ts";
 import { lastScannedAt } from "../monitoring/domains/own-checks.ts";
 import { emails } from "../monitoring/emails/record.ts";
@@ -17,6 +18,8 @@ export type FinalCounts = {
   oldestUnreached: string | null;
   /** Active e-mails on domains that are not verified; they are in no other count. */
   skippedCount: number;
+  /** How many of its findings each rule has ended; without rules that ended none. */
+  endedCounts: ReadonlyMap<RuleId, number>;
 };
 
 /**
@@ -40,6 +43,14 @@ export const finalCounts = async (
   const unreachedCount = chunksLeft(scan).reduce((sum, chunk) => sum + chunk.emails, 0) + countOf(unplanned);
   const failedCount = scan.failedEmails + unreachedCount;
   const newBreachCount = findings.sum(findingsDirectory, (group) => group.scanId === scan.id);
+  const endedBy = (rule: RuleId): number =>
+    findings.sum(
+      findingsDirectory,
+      (group) => group.scanId === scan.id && group.endedBy === endedByOf({ rule }),
+    );
+  const endedCounts = new Map(
+    rulesInOrder.map((rule): [RuleId, number] => [rule, endedBy(rule)]).filter(([, count]) => count > 0),
+  );
   return {
     scannedCount,
     newBreachCount,
@@ -49,6 +60,7 @@ export const finalCounts = async (
     oldestUnreached:
       unreachedCount > 0 ? await oldestCheckOfUnreached(org, scan, allDomains, unplanned) : null,
     skippedCount: countOf(unverified),
+    endedCounts,
   };
 };
 

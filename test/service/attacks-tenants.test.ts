@@ -106,12 +106,13 @@ describe("ids of another organization", () => {
     const tried = attempts(victim.ids).map(
       ([part, method, path]) => `${part} ${method} ${path.replace(/\?.*/, "").replaceAll(/\d+/g, "{}")}`,
     );
-    // Tokens of recipients are no ids, and breaches are the same for all organizations. Removing a passkey
+    // Tokens of recipients are no ids; breaches and rules are the same for all organizations. Removing a passkey
     // says the same of all passkeys, and passkeys.test has another user's.
     const others = [
       "/recipients/",
       "dashboard GET /breaches/",
       "dashboard POST /breaches/",
+      "/rules/",
       "dashboard DELETE /passkeys/",
     ];
     const all = [

@@ -68,7 +68,7 @@ export const writeBatch = async (
   const isCounted = ({ from, to }: FindingChange): boolean =>
     row.follows === undefined || from.acknowledged !== to.acknowledged;
   const counted = changes.filter(isCounted).length;
-  const set = progress(upTo, lock.acknowledged + counted, tallied(lock.tally, batch));
+  const set = progress(upTo, lock.acknowledged + counted, tallied(lock.tally, changes));
   const byEmail = Map.groupBy(changes, ({ emailId }) => emailId);
   const rows = await emailsById(org, [...byEmail.keys()]);
   const removed = [...byEmail.keys()].filter((emailId) => !rows.has(emailId));
@@ -105,17 +105,20 @@ const isJudgedBy = ({ person }: Email, judgement: Candidate["judgement"]): boole
   (person?.leftAt === judgement.person?.leftAt &&
     person?.passwordChangedAt === judgement.person?.passwordChangedAt);
 
-/** How many findings each rule has ended and reopened, with those of a batch. */
-const tallied = (before: Tally | undefined, batch: readonly Candidate[]): Tally | undefined => {
-  if (!batch.some(({ judgement }) => judgement !== undefined)) return before;
-  const { ended, reopened } = structuredClone(before ?? { ended: {}, reopened: {} });
-  for (const { judgement } of batch) {
+/** How many findings each rule has ended, reopened and held, with those of a batch. */
+const tallied = (before: Tally | undefined, changes: readonly FindingChange[]): Tally | undefined => {
+  if (!changes.some(isOfRule)) return before;
+  const { ended, reopened, held } = structuredClone(before ?? { ended: {}, reopened: {}, held: 0 });
+  for (const { judgement } of changes) {
     const verdict = judgement?.verdict;
     if (verdict?.is === "ended") ended[verdict.ending.rule] = (ended[verdict.ending.rule] ?? 0) + 1;
     if (verdict?.is === "reopened") reopened[verdict.rule] = (reopened[verdict.rule] ?? 0) + 1;
   }
-  return { ended, reopened };
+  const heldNow = changes.filter((each) => each.judgement === undefined && each.to.endedBy > 0).length;
+  return { ended, reopened, held: held + heldNow };
 };
+
+const isOfRule = ({ judgement, to }: FindingChange): boolean => judgement !== undefined || to.endedBy > 0;
 
 /** A finding that changes its group, and with it perhaps its acknowledgment. */
 type FindingChange = Candidate & {

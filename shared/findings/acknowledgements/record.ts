@@ -85,8 +85,12 @@ export type AcknowledgementLock = Job & {
   [reported: `reported${number}`]: number | undefined;
 };
 
-/** By rule. */
-export type Tally = { ended: Partial<Record<RuleId, number>>; reopened: Partial<Record<RuleId, number>> };
+/** By rule. `held`: findings that followed their breach, and that rules keep ended. */
+export type Tally = {
+  ended: Partial<Record<RuleId, number>>;
+  reopened: Partial<Record<RuleId, number>>;
+  held: number;
+};
 
 export const newLock = (org: number, acknowledgementId: number): AcknowledgementLock => ({
   acknowledgementId,

@@ -72,7 +72,10 @@ const noticeOf = (org: number, row: AcknowledgementRow, lock: AcknowledgementLoc
   if (follows === undefined) return [];
   const { breachId, level, from } = follows;
   if (from >= level || lock[reportedNameOf(follows)] === level) return [];
-  return [severityRisen(org, { breachId, from, level, people: matching, reopened: lock.acknowledged })];
+  // What rules hold leaves nothing to do; where they let go of it, people are told of that.
+  const people = matching - (lock.tally?.held ?? 0);
+  if (people <= 0) return [];
+  return [severityRisen(org, { breachId, from, level, people, reopened: lock.acknowledged })];
 };
 
 /**

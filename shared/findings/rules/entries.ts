@@ -10,13 +10,13 @@ const resolutionOf: Record<RuleId, string> = {
   harmless: "ignored",
 };
 
-/** `where`: what the run was about, such as " as scan 12 recorded them". */
+/** `where`: whose findings, such as " of scan 12". */
 export const entryOfRule = (rule: RuleId, what: "ended" | "reopened", count: number, where = "") => {
   const howMany = `${count} breach ${count === 1 ? "finding" : "findings"}`;
   return what === "ended"
     ? ({
         action: "findings.acknowledged",
-        summary: `Rule "${nameOf[rule]}" ended ${howMany} as ${resolutionOf[rule]}${where}`,
+        summary: `Rule "${nameOf[rule]}" ended ${howMany}${where} as ${resolutionOf[rule]}`,
         actor: service,
       } as const)
     : ({

@@ -149,7 +149,7 @@ describe("switching on", () => {
 });
 
 describe("facts", () => {
-  test("end the findings of one person, and of all people at once with one log entry", async () => {
+  test("end the findings of all people at once, with one log entry", async () => {
     const { org, emailIds } = await seed();
     await switchRule(org, "left", true);
     await settleRules(org);
@@ -161,7 +161,7 @@ describe("facts", () => {
     expect(first?.acknowledgment?.reason).toBe("Ada Lovelace left (Entra, 3 Nov 2026)");
   });
 
-  test("taken back, they open what nobody touched, once, and tell it by one row of the outbox", async () => {
+  test("taken back, they open what nobody touched, once, and tell it", async () => {
     const { org, emailIds } = await seed();
     const [one = 0] = emailIds;
     await switchRule(org, "left", true);
@@ -189,7 +189,7 @@ describe("facts", () => {
     await expectAgreement(org);
   });
 
-  test("of which one holds no more, leave the finding to the next rule without opening it", async () => {
+  test("that hold no more leave the finding to the next rule, without opening it", async () => {
     const { org, emailIds, low } = await seed();
     const [one = 0] = emailIds;
     for (const rule of rulesInOrder) await switchRule(org, rule, true);
@@ -222,7 +222,7 @@ describe("facts", () => {
 });
 
 describe("breaches", () => {
-  test("that gain a class or a severity are open again, where no other rule holds", async () => {
+  test("that gain a class or a severity are open again if no other rule holds", async () => {
     const { org, emailIds, secret, low } = await seed();
     for (const rule of rulesInOrder) await switchRule(org, rule, true);
     for (const id of emailIds) await setPerson(org, id, changed);
@@ -238,7 +238,7 @@ describe("breaches", () => {
     await expectAgreement(org);
   });
 
-  test("that rise reopen what people acknowledged, and leave to rules what rules have ended", async () => {
+  test("that rise leave to rules what rules have ended, and reopen the rest", async () => {
     const { org, emailIds, low } = await seed();
     await switchRule(org, "left", true);
     await setPerson(org, emailIds[0] ?? 0, gone);
@@ -260,7 +260,7 @@ describe("breaches", () => {
   });
 });
 
-test("changes wait for each other until the first of them is old enough, switches do not", async () => {
+test("changes wait until the first of them is old enough, switches do not", async () => {
   const { org, emailIds } = await seed();
   await switchRule(org, "left", true);
   await settleRules(org);
@@ -328,7 +328,7 @@ test("a worker that dies at any of its requests is followed by one that finishes
   }
 });
 
-test("after random histories with kills nothing is ended wrongly, left open, or taken from people", async () => {
+test("after random histories with kills each finding is as its facts say", async () => {
   const seedNumber = Number(process.env.SEED ?? 20_300_102);
   const drawn = fc.sample(fc.noBias(fc.nat()), { seed: seedNumber, numRuns: 2_000 });
   const pick = (below: number): number => (drawn.pop() ?? 0) % below;
