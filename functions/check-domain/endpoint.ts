@@ -24,5 +24,5 @@ export const checkDomain = defineEndpoint({
   }),
   refusals: ["domainNotFound", "domainTaken", "dnsUnavailable"],
   // Whoever loses the name is told by its alert channels.
-  uses: ["table:read", "table:write", "table:write:domains", "queue:outbox"],
+  uses: ["table:read", "table:write", "table:write:domains", "queue:outbox", "queue:directory-changes"],
 });

@@ -8,6 +8,7 @@ import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { emails } from "../emails/record.ts";
 import { removeAll as removeUnwatched } from "../unwatched/store.ts";
+import { domainChanged } from "./directory-task.ts";
 import * as domains from "./domain.ts";
 import { provenDomain, release } from "./proof.ts";
 
@@ -54,6 +55,7 @@ export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
       { delete: keys.domainName(org, name) },
       { delete: keys.ownChecksOfDomain(org, id) },
       { put: { ...keys.domainRemoval(org, id), removedAt: slot.createdAt } },
+      domainChanged(org, domain),
       ...release(org, domain, proven),
       ...activity.writes(org, slot, {
         action: "domain.removed",

@@ -5,6 +5,7 @@ import { absent, allOf, asRead, type Condition, condition, type Write } from "..
 import { dueShard, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { drawId } from "../../lists/blocks.ts";
+import { domainChanged } from "./directory-task.ts";
 import type { Domain } from "./domain-row.ts";
 
 export type { Domain, PlanState } from "./domain-row.ts";
@@ -37,6 +38,7 @@ export const create = async (
   const nameClaim: Write = { put: { ...keys.domainName(org, domain.name), id }, if: absent };
   const writes = [
     nameClaim,
+    ...(input.verified ? [domainChanged(org, domain)] : []),
     { put: { ...keys.domain(org, id), ...domain, ...(proof && lookedUp(id, createdAt)) }, if: absent },
     ...(proof && slot
       ? activity.writes(org, slot, {

@@ -12,6 +12,7 @@ import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { problemOccurred, wake } from "../../outbox/outbox.ts";
+import { domainChanged } from "./directory-task.ts";
 import * as domains from "./domain.ts";
 import type { Domain } from "./domain-row.ts";
 import { markDomain } from "./own-checks.ts";
@@ -180,6 +181,7 @@ const verify = async (
       if: condition("#verified = :no", { no: false }),
     },
     claim(org, domain, proven),
+    domainChanged(org, domain),
     ...activity.writes(org, slot, {
       action: "domain.verified",
       summary: `Verified the domain ${domain.name} by its DNS record`,
@@ -228,6 +230,7 @@ const lossOf = async (
       if: condition("#verified = :verified AND #verifiedBy = :record", { verified: true, record: "record" }),
     },
     ...activity.writes(org, slot, { action: "domain.unverified", summary, actor: service }),
+    domainChanged(org, domain),
     problemOccurred(org, { error }),
   ];
 };
@@ -256,6 +259,7 @@ export const setVerified = (org: number, id: number, isTheirs: boolean): Promise
         remove: ["missingSince", "dueShard", "dueAt", ...(verified ? [] : ["verifiedBy"])],
         if: exists,
       },
+      domainChanged(org, domain),
       ...release(org, domain, proven),
     ]);
   });

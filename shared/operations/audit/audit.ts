@@ -7,6 +7,8 @@ import { entries } from "../../access/activity/activity.ts";
 import { deliveries } from "../../alerting/deliveries/delivery.ts";
 import { findings } from "../../findings/record.ts";
 import { emails } from "../../monitoring/emails/record.ts";
+import { groups } from "../../people/group.ts";
+import { people } from "../../people/person.ts";
 import { scans } from "../../scanning/record.ts";
 import { compareCounts } from "./counts.ts";
 import { type Difference, Inspector, type Subject } from "./inspector.ts";
@@ -44,6 +46,8 @@ export const audit = async (
     scans: await auditList(context, scans, async () => []),
     activity: await auditList(context, entries, async () => []),
     deliveries: await auditList(context, deliveries, deliveriesOf(org)),
+    people: await auditList(context, people, async () => []),
+    groups: await auditList(context, groups, async () => []),
   };
   for (const comparison of [
     () => compareCounters(org),

@@ -19,6 +19,8 @@ import { assign as assignEmail } from "../../monitoring/emails/changes.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import { rename as renameTeam } from "../../monitoring/teams/team.ts";
 import { erase as eraseUnwatched, isKept } from "../../monitoring/unwatched/change.ts";
+import { forgetPerson } from "../../people/follow/walk.ts";
+import { addressesOf, type Person } from "../../people/person.ts";
 import { type Mention, mentionOf } from "./mention.ts";
 
 type Row = Key & Item;
@@ -97,7 +99,7 @@ const nameOf = (row: Row): { organizationId: number | null; kind: string } => {
   return { organizationId: Number.isNaN(org) ? null : org, kind: kindOf(row) };
 };
 
-const removedFirst = ["EMAIL", "USER", "CHANNEL"];
+const removedFirst = ["EMAIL", "PERSON", "USER", "CHANNEL"];
 const orderOf = (row: Row): number => (removedFirst.includes(kindOf(row)) ? 0 : 1);
 
 /** Rows about a single address, which mean nothing without it. */
@@ -110,6 +112,12 @@ const ofOneAddress = [
   "RECIPIENT",
   "LIMIT",
   "TEAM-NAME",
+  "PERSON-NAME",
+  "EXTERNAL-ID",
+  "GROUP-NAME",
+  "NAMED-ADDRESS",
+  "DIRECTORY-TASK",
+  "SEAT-WAIT",
 ];
 
 /** Undefined: the row has changed meanwhile, and is found again in the next round if it still mentions the address. */
@@ -142,6 +150,9 @@ const eraseFrom = async (
     const ownerName = mention.replaced(String(row.ownerName));
     return isDone(assignEmail(org, Number(row.id), { ownerName }, actor), "changed", "emailNotFound");
   }
+  // The directory has to forget the person first: its next request would bring them back.
+  if (kind === "PERSON" && addressesOf((row as unknown as Person).user).includes(address.toLowerCase()))
+    return outcomeOf(await table.attempt(forgetPerson(org, row as unknown as Person)), "removed");
   if (kind === "USER" && isThe(address, row.email)) return eraseUser(org, row as unknown as User & Key);
   if (kind === "CHANNEL") {
     // Somebody may have added a recipient since the row was read.

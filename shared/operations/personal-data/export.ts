@@ -19,6 +19,9 @@ import { emails } from "../../monitoring/emails/record.ts";
 import * as teams from "../../monitoring/teams/team.ts";
 import { everyIn, idOf } from "../../monitoring/unwatched/record.ts";
 import * as unwatched from "../../monitoring/unwatched/store.ts";
+import * as directories from "../../people/directory.ts";
+import { groups } from "../../people/group.ts";
+import { people } from "../../people/person.ts";
 import { scans } from "../../scanning/record.ts";
 
 /** One line of the export. `kind` says what it is; the rest are its fields. */
@@ -59,6 +62,8 @@ const lists = {
   scan: scans,
   activity: entries,
   delivery: deliveries,
+  person: people,
+  group: groups,
 } as const;
 
 /** Every line, block by block. Takes the memory of a block, and of the unwatched addresses of one domain. */
@@ -76,6 +81,7 @@ export async function* exportLines(organization: Organization): AsyncGenerator<L
   yield users.map((row) => line("user", row));
   yield (await sessions.list(org, new Date())).map((row) => line("session", row));
   yield (await apiKeys.list(org)).map((row) => line("api_key", row));
+  yield (await directories.rows(org)).map(({ hash: _, ...row }) => line("connected_directory", row));
   yield (await channels.list(org)).map((row) =>
     line("alert_channel", { ...channels.shown(org, row), ...channels.optionsOf(row) }),
   );

@@ -93,7 +93,10 @@ const takeFirst = async (
     const decision: Decision =
       said === undefined && isForgotten
         ? { named: {} }
-        : decide(said, withoutMark(named), email, domain?.verified === true);
+        : // Nobody watches it, and nobody who is left names it: nothing needs to be known of it.
+          watched === undefined && namings.every(({ person }) => person === undefined)
+          ? { named: {} }
+          : decide(said, withoutMark(named), email, domain?.verified === true);
     return { look, said, decision };
   });
   const teamIds = await teams.forNames(

@@ -2,12 +2,12 @@
  * What is still to follow from changes in directories: rows that the change's own transaction writes, and that a
  * worker removes with what it has done. A message wakes the worker, and the sweep does so where it was lost.
  */
-import { randomUUID } from "node:crypto";
-import { type Job, newJob } from "../../aws/queue/job.ts";
+import type { Job } from "../../aws/queue/job.ts";
 import * as queue from "../../aws/queue/queue.ts";
 import { asRead, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
+import { directoryTask } from "../../monitoring/domains/directory-task.ts";
 
 /** `mark` differs whenever something new has to follow: who has done the work removes the row as it was read. */
 export type Task = Key & Job & { mark: string };
@@ -24,10 +24,8 @@ export const task = (
   org: number,
   kind: Kind,
   about: string | number,
-  also: Record<string, unknown> = {},
-): Extract<Write, { put: Key }> => ({
-  put: { ...keyOf(org, kind, about), ...newJob("DIRECTORY", org), mark: randomUUID(), ...also },
-});
+  also?: Record<string, unknown>,
+): Extract<Write, { put: Key }> => directoryTask(org, `${kind}#${about}`, also);
 
 export const keyOf = (org: number, kind: Kind, about: string | number): Key =>
   keys.directoryTask(org, `${kind}#${about}`);

@@ -8,7 +8,7 @@ import * as table from "../../aws/table/table.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import * as directories from "../directory.ts";
 import { directoryOf as directoryOfGroup, removalOf as groupRemovalOf, groups, membersOf } from "../group.ts";
-import { addressesOf, directoryOf, people, removalOf } from "../person.ts";
+import { addressesOf, directoryOf, type Person, people, removalOf } from "../person.ts";
 import { reconcile } from "./reconcile.ts";
 import { addressTask, done, type MembersTask, subjectOf, type Task } from "./task.ts";
 
@@ -186,10 +186,7 @@ const forget = async (org: number, task: Walk, directory: number): Promise<void>
       org,
       own.flatMap(({ user }) => addressesOf(user)),
     );
-    for (const person of own) {
-      const { member, also } = removalOf(org, person);
-      await table.transact([...people.writes(org, [member]), ...also.flatMap(forgetting)]);
-    }
+    for (const person of own) await forgetPerson(org, person);
     const last = items.at(-1);
     const isOver = last === undefined && next === undefined;
     return goOn(task, isOver ? "groups:0" : `people:${last?.id ?? place}`);
@@ -221,9 +218,13 @@ const forget = async (org: number, task: Walk, directory: number): Promise<void>
   if (items.length === 0) await end(task);
 };
 
-/** The writes of a deletion, which leave nothing of the person's addresses to do. */
-const forgetting = (write: Write): Write[] => {
-  if (!("put" in write)) return [write];
-  const { pk, sk } = write.put;
-  return pk.endsWith("#DIRECTORY-TASK") ? [] : [{ delete: { pk, sk } }];
+/** Deletes a person without a trace in their addresses, whose e-mails stay as they are. */
+export const forgetPerson = async (org: number, person: Person): Promise<void> => {
+  const { member, also } = removalOf(org, person);
+  const withoutTrace = also.flatMap((write): Write[] => {
+    if (!("put" in write)) return [write];
+    const { pk, sk } = write.put;
+    return pk === keys.directoryTask(org, "").pk ? [] : [{ delete: { pk, sk } }];
+  });
+  await table.transact([...people.writes(org, [member]), ...withoutTrace]);
 };
