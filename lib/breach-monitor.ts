@@ -4,7 +4,7 @@ import { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { everyRoute, parts } from "../functions/parts.ts";
-import { scim } from "../functions/scim/contract.ts";
+import { scim } from "../functions/scim/endpoint.ts";
 import { startScheduledScan } from "../functions/start-scheduled-scan/worker.ts";
 import { queueWorkers, scheduledWorkers } from "../functions/workers.ts";
 import type { QueueName } from "../shared/contract/messages.ts";

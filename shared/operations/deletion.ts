@@ -4,12 +4,9 @@ import { chunk } from "../aws/table/chunk.ts";
 import { condition, exists } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind, listKinds, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import { domainOf } from "../contract/address.ts";
-import * as blocks from "../lists/directory.ts";
+import * as directories from "../lists/directory.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { ownerWordRows } from "../monitoring/emails/search.ts";
-import * as directories from "../people/directory.ts";
-import { addressesOf, type Person } from "../people/person.ts";
 
 /** Rows that are deleted at the same time. */
 const concurrency = 25;
@@ -60,19 +57,9 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
   for (const kind of listKinds) {
     if (!(await deleteList(org, kind, mayGoOn))) return;
   }
-  for (const { id } of await directories.rows(org)) {
-    const ofDirectory = [
-      keys.personName(org, id, ""),
-      keys.externalId(org, id, "PERSON", "", 0),
-      keys.externalId(org, id, "GROUP", "", 0),
-      keys.groupName(org, id, ""),
-    ];
-    for (const each of ofDirectory) await deletePartition(each);
-  }
   // Names of domains that the organization has proved are in rows of the whole deployment.
   await deletePartition(keys.domainName(org, ""), async ({ sk: name }) => {
     await table.attempt(table.remove(keys.provenDomain(name), condition("#organizationId = :org", { org })));
-    await deletePartition(keys.namedAddress(org, name, ""));
   });
   await deletePartition(keys.domain(org, 0), ({ sk: id }) =>
     deletePartition(keys.unwatchedPart(org, Number(id), "", 0)),
@@ -99,6 +86,11 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.channelRemoval(org, 0),
     keys.acknowledgement(org, 0),
     keys.connectedDirectory(org, 0),
+    keys.personName(org, 0, ""),
+    keys.externalId(org, 0, "PERSON", "", 0),
+    keys.groupName(org, 0, ""),
+    keys.groupMember(org, 0, 0),
+    keys.namedAddress(org, "", ""),
     keys.directoryTask(org, ""),
     keys.seatWait(org, "", ""),
     keys.ruleMark(org, ""),
@@ -117,7 +109,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
  * its members. Returns false when `mayGoOn` has stopped it.
  */
 const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
-  for (const { block } of await blocks.read(org, kind)) {
+  for (const { block } of await directories.read(org, kind)) {
     if (!mayGoOn()) return false;
     await deletePartition<Email>(keys.member(org, kind, block, 0), async (row) => {
       const { sk } = row;
@@ -126,11 +118,6 @@ const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): 
         for (const key of [keys.address(org, row.email), ...ownerWordRows(org, { ...row, domainId })])
           await table.remove(key);
       }
-      // Of other people with such addresses, too.
-      if (kind === "PERSON")
-        for (const domain of new Set(addressesOf((row as unknown as Person).user).map(domainOf)))
-          await deletePartition(keys.namedAddress(org, domain, ""));
-      if (kind === "GROUP") await deletePartition(keys.groupMember(org, Number(sk), 0));
       if (kind !== "SCAN") return;
       for (const keyOf of [keys.chunk, keys.closedChunk])
         await deletePartition(keyOf(org, Number(sk), 0, ""));

@@ -104,6 +104,8 @@ export const membersOf = async (
   group: number,
   { after = 0, limit }: { after?: number; limit?: number } = {},
 ): Promise<number[]> => {
-  const { pk, sk } = keys.groupMember(org, group, after + 1);
-  return (await table.query<{ sk: string }>({ pk, from: sk, limit })).map((row) => Number(row.sk));
+  const { pk, sk: from } = keys.groupMember(org, group, after + 1);
+  const { sk: to } = keys.groupMember(org, group, Number.MAX_SAFE_INTEGER);
+  const rows = await table.query<{ sk: string }>({ pk, from, to, limit });
+  return rows.map(({ sk }) => Number(sk.slice(sk.indexOf("#") + 1)));
 };

@@ -165,32 +165,32 @@ export const keys = {
   }),
   /** Keeps a user's name unique in its directory, without case. Holds the person's id. */
   personName: (org: number, directory: number, userName: string): Key => ({
-    pk: `ORG#${org}#PERSON-NAME#${directory}`,
-    sk: userName,
+    pk: `ORG#${org}#PERSON-NAME`,
+    sk: `${padded(directory)}#${userName}`,
   }),
   /** Finds a person, or a group, by the id that its directory gives it. */
   externalId: (org: number, directory: number, kind: "PERSON" | "GROUP", name: string, id: number): Key => ({
-    pk: `ORG#${org}#EXTERNAL-ID#${kind}#${directory}`,
-    sk: `${name}#${padded(id)}`,
+    pk: `ORG#${org}#EXTERNAL-ID`,
+    sk: `${kind}#${padded(directory)}#${name}#${padded(id)}`,
   }),
   /** Keeps a group's name unique in its directory, without case. Holds the group's id. */
   groupName: (org: number, directory: number, name: string): Key => ({
-    pk: `ORG#${org}#GROUP-NAME#${directory}`,
-    sk: name,
+    pk: `ORG#${org}#GROUP-NAME`,
+    sk: `${padded(directory)}#${name}`,
   }),
   groupMember: (org: number, group: number, person: number): Key => ({
-    pk: `ORG#${org}#GROUP-MEMBER#${group}`,
-    sk: padded(person),
+    pk: `ORG#${org}#GROUP-MEMBER`,
+    sk: `${padded(group)}#${padded(person)}`,
   }),
   /** What directories have made of an address so far (people/follow/address.ts). */
   namedAddress: (org: number, domain: string, email: string): Key => ({
-    pk: `ORG#${org}#NAMED-ADDRESS#${domain}`,
-    sk: email,
+    pk: `ORG#${org}#NAMED-ADDRESS`,
+    sk: `${domain}#${email}`,
   }),
-  /** That a person of a directory has an address, in the partition of the row above and behind it. */
+  /** That a person of a directory has an address, behind the row above. */
   naming: (org: number, domain: string, email: string, directory: number, person: number): Key => ({
-    pk: `ORG#${org}#NAMED-ADDRESS#${domain}`,
-    sk: `${email}#${padded(directory)}#${padded(person)}`,
+    pk: `ORG#${org}#NAMED-ADDRESS`,
+    sk: `${domain}#${email}#${padded(directory)}#${padded(person)}`,
   }),
   /** What is still to follow from a change in a directory (people/follow/task.ts). */
   directoryTask: (org: number, name: string): Key => ({ pk: `ORG#${org}#DIRECTORY-TASK`, sk: name }),

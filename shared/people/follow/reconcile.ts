@@ -200,10 +200,10 @@ const lookAt = async (org: number, email: string, { connected }: Known): Promise
     table.get<{ id: number }>(keys.domainName(org, name)),
     table.get<{ emailId: number }>(keys.address(org, email)),
   ]);
-  const ofPeople = rows.filter((row) => row.sk.startsWith(`${email}#`));
+  const ofPeople = rows.filter((row) => row.sk.startsWith(`${sk}#`));
   const named = ofPeople.flatMap((row) => {
     const [directory, person] = row.sk
-      .slice(email.length + 1)
+      .slice(sk.length + 1)
       .split("#")
       .map(Number);
     const of = connected.get(directory as number);
@@ -221,7 +221,7 @@ const lookAt = async (org: number, email: string, { connected }: Known): Promise
   ]);
   return {
     email,
-    row: rows.find((row) => row.sk === email) as Look["row"],
+    row: rows.find((row) => row.sk === sk) as Look["row"],
     namings: named.map(({ directory, leftAt, name }, index) => ({
       directory,
       person: persons[index],

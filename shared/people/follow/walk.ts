@@ -54,13 +54,17 @@ const end = async (task: Task): Promise<void> => {
 
 /** Addresses of a domain that was verified, or is not any more. */
 const ofDomain = async (org: number, task: Walk, domain: string): Promise<void> => {
-  const { pk } = keys.namedAddress(org, domain, "");
-  // The first that is behind the cursor.
-  const from = task.cursor === undefined ? undefined : `${task.cursor}\u0000`;
-  const rows = await table.query<Key>({ pk, ...(from !== undefined && { from }), limit: atOnce });
+  const { pk, sk: first } = keys.namedAddress(org, domain, "");
+  const rows = await table.query<Key>({
+    pk,
+    // The first that is behind the cursor.
+    from: task.cursor === undefined ? first : `${task.cursor}\u0000`,
+    to: `${first}\uffff`,
+    limit: atOnce,
+  });
   await reconcile(
     org,
-    rows.map(({ sk }) => sk.split("#", 1)[0] as string),
+    rows.map(({ sk }) => sk.slice(first.length).replace(/#\d{16}#\d{16}$/, "")),
   );
   const last = rows.at(-1);
   if (last === undefined) await end(task);

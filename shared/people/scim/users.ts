@@ -183,8 +183,8 @@ const candidatesOf = async (
   if (externalId !== undefined) return byExternalId(org, directory.id, "PERSON", externalId);
   const address = textOf("emails", "emails.value", "emails.work")?.toLowerCase();
   if (address === undefined) return undefined;
-  const { pk } = keys.namedAddress(org, domainOf(address), address);
-  const rows = await table.query<{ sk: string }>({ pk, prefix: `${address}#` });
+  const { pk, sk: prefix } = keys.namedAddress(org, domainOf(address), address);
+  const rows = await table.query<{ sk: string }>({ pk, prefix: `${prefix}#` });
   return rows.map(({ sk }) => Number(sk.slice(sk.lastIndexOf("#") + 1)));
 };
 
