@@ -30,6 +30,7 @@ export type Reply<Name extends RouteName> = z.output<Routes[Name]["reply"]>;
 
 export type Overview = Reply<"GET /dashboard/overview">;
 export type Finding = Reply<"GET /dashboard/findings">["findings"][number];
+export type Rule = Reply<"GET /dashboard/rules">["rules"][number];
 export type FoundBreach = Reply<"GET /dashboard/breaches/{id}">;
 export type Email = Reply<"GET /dashboard/emails">["emails"][number];
 export type Person = Reply<"GET /dashboard/emails/{id}">;

@@ -10,6 +10,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { dayName, exactTime } from "../text/dates.ts";
 import { isPlotted } from "../text/months.ts";
+import { nameOfRule, rulesInOrder } from "../text/rules.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
 import { isolated } from "../translation.ts";
 import { assignKey } from "./breaches/assignee.tsx";
@@ -201,6 +202,7 @@ function Figures({ overview }: { overview: Overview }) {
           </dd>
         ))}
         <dd class="muted">{number(findings.acknowledged)} acknowledged</dd>
+        <EndedByRules ended={overview.endedByRules} />
       </div>
       <div>
         <dt>Addresses in a breach</dt>
@@ -226,6 +228,24 @@ function Figures({ overview }: { overview: Overview }) {
         )}
       </Fact>
     </dl>
+  );
+}
+
+/** What rules ended in the last days, each with the way to its findings. */
+function EndedByRules({ ended }: { ended: Overview["endedByRules"] }) {
+  const some = rulesInOrder.filter((rule) => ended[rule] > 0);
+  if (some.length === 0) return null;
+  const total = some.reduce((sum, rule) => sum + ended[rule], 0);
+  return (
+    <>
+      <dd class="muted">Ended by rules: {number(total)} in the last 7 days</dd>
+      {some.map((rule) => (
+        <dd key={rule} class="level">
+          <a href={addressOf("/findings", { endedBy: rule })}>{nameOfRule(rule)}</a>
+          {number(ended[rule])}
+        </dd>
+      ))}
+    </>
   );
 }
 

@@ -7,6 +7,7 @@ import { go, place } from "../router.ts";
 import { ApiKeys } from "./settings/api-keys.tsx";
 import { Members } from "./settings/members.tsx";
 import { Organization } from "./settings/organization.tsx";
+import { Rules } from "./settings/rules.tsx";
 import { Sessions } from "./settings/sessions.tsx";
 import { Teams } from "./settings/teams.tsx";
 
@@ -16,6 +17,7 @@ const tabs: readonly { path: string; name: string; content: ComponentType }[] = 
   { path: "/settings/teams", name: "Teams", content: Teams },
   { path: "/settings/sessions", name: "Sessions", content: Sessions },
   { path: "/settings/organization", name: "Organization", content: Organization },
+  { path: "/settings/rules", name: "Rules", content: Rules },
 ];
 
 export function SettingsPage() {

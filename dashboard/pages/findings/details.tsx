@@ -12,6 +12,7 @@ import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { breachDayName } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
+import { nameOfRule } from "../../text/rules.ts";
 import { number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
 import { acknowledge, ask } from "./acknowledge.tsx";
@@ -200,12 +201,28 @@ export function Advice({ advice }: { advice: Finding["breach"]["advice"] }) {
 
 function Acknowledgement({ finding }: { finding: Finding }) {
   if (!finding.acknowledged) return null;
-  const { acknowledgedBy, acknowledgedByApiKey, acknowledgedAt, acknowledgeReason } = finding;
+  const { acknowledgedBy, acknowledgedByApiKey, acknowledgedAt, acknowledgeReason, endedBy } = finding;
+  if (endedBy !== null) {
+    return (
+      <>
+        {", "}
+        <When time={endedBy.at} />
+        <p>
+          Ended by a rule: <bdi>{endedBy.fact}</bdi>.{" "}
+          <a href={addressOf("/settings/rules")}>{nameOfRule(endedBy.rule)}</a>
+        </p>
+        <p class="muted">If you reopen it, no rule ends it again.</p>
+      </>
+    );
+  }
   return (
     <>
       {" by "}
-      <bdi>{acknowledgedBy?.label ?? `API key ${acknowledgedByApiKey?.label ?? ""}`}</bdi>,{" "}
-      <When time={acknowledgedAt} />
+      <bdi>
+        {acknowledgedBy?.label ??
+          (acknowledgedByApiKey === null ? "the operator" : `API key ${acknowledgedByApiKey.label}`)}
+      </bdi>
+      , <When time={acknowledgedAt} />
       {acknowledgeReason !== null && (
         <p class="typed" dir="auto">
           {acknowledgeReason}

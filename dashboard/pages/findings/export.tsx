@@ -27,6 +27,7 @@ const columns: CsvColumns<Finding> = [
   ["state", ({ acknowledged }) => (acknowledged ? "acknowledged" : "open")],
   ["resolution", ({ resolution }) => resolution],
   ["reason", ({ acknowledgeReason }) => acknowledgeReason],
+  ["ended_by_rule", ({ endedBy }) => endedBy?.rule ?? null],
   ["acknowledged_at", ({ acknowledgedAt }) => acknowledgedAt],
   [
     "acknowledged_by",

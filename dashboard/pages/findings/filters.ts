@@ -3,10 +3,20 @@ import { scanName } from "../../components/choices.ts";
 import type { Severity } from "../../components/severity.tsx";
 import type { Query } from "../../place.ts";
 import { inBothForms } from "../../text/domain-name.ts";
+import { type Ender, endedInWords } from "../../text/rules.ts";
 import { count } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
 
-const names = ["acknowledged", "severity", "breachId", "domainId", "emailId", "scanId", "told"] as const;
+const names = [
+  "acknowledged",
+  "severity",
+  "breachId",
+  "domainId",
+  "emailId",
+  "scanId",
+  "told",
+  "endedBy",
+] as const;
 
 /** The filters of a list of findings, as the service has them. */
 export type Filters = Partial<Record<(typeof names)[number], string>>;
@@ -17,12 +27,15 @@ export const anyState = "any";
 
 export function filtersOf(query: Query): Filters {
   const given = names.flatMap((name) => (query[name] ? [[name, query[name]]] : []));
-  const { acknowledged = openOnes, ...filters }: Filters = Object.fromEntries(given);
-  return acknowledged === anyState ? filters : { acknowledged, ...filters };
+  const { acknowledged, ...filters }: Filters = Object.fromEntries(given);
+  // What somebody or a rule has ended is not open.
+  const state = acknowledged ?? (filters.endedBy === undefined ? openOnes : anyState);
+  return state === anyState ? filters : { acknowledged: state, ...filters };
 }
 
 /** The same for the body of a request, where ids are numbers. */
-export const bodyOf = ({ acknowledged, severity, told, ...ids }: Filters) => ({
+export const bodyOf = ({ acknowledged, severity, told, endedBy, ...ids }: Filters) => ({
+  ...(endedBy !== undefined && { endedBy: endedBy as Ender }),
   ...(told !== undefined && { told: told === "true" }),
   ...(acknowledged !== undefined && { acknowledged: acknowledged === "true" }),
   ...(severity !== undefined && { severity: severity.split(",") as Severity[] }),
@@ -50,7 +63,7 @@ const known = (name: string | undefined): string | undefined => name && isolated
 
 /** Such as "212 open critical findings of PayrollPro at demo.example". */
 export function inWords(filters: Filters, total: number, names: Names): string {
-  const { acknowledged, severity, breachId, domainId, emailId, scanId, told } = filters;
+  const { acknowledged, severity, breachId, domainId, emailId, scanId, told, endedBy } = filters;
   const kind = [
     acknowledged !== undefined && (acknowledged === "true" ? "acknowledged" : "open"),
     severity?.replaceAll(",", " or "),
@@ -63,6 +76,7 @@ export function inWords(filters: Filters, total: number, names: Names): string {
     domainId !== undefined && `at ${known(names.domain) ?? "one domain"}`,
     scanId !== undefined &&
       `first seen by ${names.scan === undefined ? "one scan" : `the scan of ${names.scan}`}`,
+    endedBy !== undefined && endedInWords(endedBy),
     told !== undefined && `whose owner was ${told === "true" ? "told" : "not told"}`,
   ]
     .filter((part) => part !== false)

@@ -11,6 +11,7 @@ import { severityChoices } from "../../components/severity.tsx";
 import type { Data } from "../../components/use-data.ts";
 import { addressOf } from "../../place.ts";
 import { leaveOver, openOver, place, setQuery, turnOver } from "../../router.ts";
+import { enderChoices } from "../../text/rules.ts";
 import { number } from "../../text/words.ts";
 import { columns } from "./columns.tsx";
 import { FindingDetails } from "./details.tsx";
@@ -18,10 +19,9 @@ import { ExportFindings } from "./dialogs.ts";
 import { anyState, type Filters, namesOf, openOnes } from "./filters.ts";
 import { useHandling } from "./handling.tsx";
 
-const states = [
-  { value: "true", label: "Acknowledged" },
-  { value: anyState, label: "Any" },
-];
+const openState = { value: openOnes, label: "Open" };
+const anyOfState = { value: anyState, label: "Any" };
+const states = [{ value: "true", label: "Acknowledged" }, anyOfState];
 
 const toldChoices = [
   { value: "false", label: "Not told" },
@@ -100,8 +100,8 @@ export function FindingList({ filters, data, heading }: ListProps) {
         <Filter
           label="State"
           name="acknowledged"
-          choices={states}
-          none={{ value: openOnes, label: "Open" }}
+          choices={filters.endedBy === undefined ? states : [openState, ...states.slice(0, 1)]}
+          none={filters.endedBy === undefined ? openState : anyOfState}
         />
         {!isOfBreach && (
           <>
@@ -112,6 +112,9 @@ export function FindingList({ filters, data, heading }: ListProps) {
         <Filter label="Domain" name="domainId" choices={domainChoices} chosenLabel={names.domain} />
         <Filter label="Scan" name="scanId" choices={scanChoices} chosenLabel={names.scan} />
         <Filter label="Owner" name="told" choices={toldChoices} />
+        {filters.acknowledged !== openOnes && (
+          <Filter label="Ended by" name="endedBy" choices={enderChoices} />
+        )}
         {/* Findings of one breach have one severity. */}
         {!isOfBreach && <OrderFilter />}
         {filters.emailId !== undefined && (

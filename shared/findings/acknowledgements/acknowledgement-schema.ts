@@ -3,6 +3,7 @@ import { count, idField } from "../../contract/page.ts";
 import { time, timestamp } from "../../contract/text.ts";
 import { severities, severity } from "../../hibp/severity-schema.ts";
 import { acknowledgeReason, resolution } from "../finding-schema.ts";
+import { enders } from "../rules/rule-schema.ts";
 
 const maximumIds = 1000;
 const someIds = z.array(idField).check(z.minLength(1), z.maxLength(maximumIds));
@@ -31,6 +32,9 @@ export const findingFilter = z
     scanId: z.optional(idField.check(z.meta({ description: "The scan that first detected the finding" }))),
     told: z.optional(
       z.boolean().check(z.meta({ description: "Findings with or without a message to their owner" })),
+    ),
+    endedBy: z.optional(
+      z.enum(enders).check(z.meta({ description: "Findings that people, or this rule, have ended" })),
     ),
     detectedBefore: z.optional(
       time.check(z.meta({ description: "Findings whose `firstDetectedAt` is earlier" })),

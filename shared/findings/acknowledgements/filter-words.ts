@@ -6,7 +6,7 @@ import type { FindingFilter } from "./acknowledgement-schema.ts";
 
 /** A filter as the log entry names it, such as `(breach PayrollPro, severity critical or high) `. */
 export const filterInWords = async (org: number, filter: FindingFilter = {}): Promise<string> => {
-  const { ids, acknowledged, breachId, domainId, emailId, severity, scanId, told } = filter;
+  const { ids, acknowledged, breachId, domainId, emailId, severity, scanId, told, endedBy } = filter;
   const { detectedBefore, acknowledgedAt } = filter;
   const [breaches, domain, email] = await Promise.all([
     breachDetails.details(breachId === undefined ? [] : [breachId]),
@@ -22,6 +22,8 @@ export const filterInWords = async (org: number, filter: FindingFilter = {}): Pr
     scanId !== undefined && `scan ${scanId}`,
     acknowledged !== undefined && (acknowledged ? "acknowledged" : "open"),
     told !== undefined && (told ? "owner told" : "owner not told"),
+    endedBy !== undefined &&
+      (endedBy === "person" ? "ended by people" : `ended by the rule ${endedBy.replace("_", " ")}`),
     detectedBefore !== undefined && `detected before ${detectedBefore}`,
     acknowledgedAt !== undefined && `acknowledged at ${acknowledgedAt}`,
   ]);
