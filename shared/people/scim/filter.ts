@@ -31,12 +31,30 @@ export type Kind = keyof typeof compared;
 
 const maximumCharacters = 2_000;
 
-/** Single words without quotes become quoted, as some clients leave them out. */
-const withQuotes = (text: string): string =>
-  text.replace(
-    /("(?:[^"\\]|\\.)*")|(\b(?:eq|sw|co)\s+)(?!true\b|false\b|null\b|"|-?\d+(?:\.\d+)?(?:\s|$|\]))([^\s"()[\]]+)/gi,
-    (whole, quoted, start, word) => (quoted === undefined ? `${start}${JSON.stringify(word)}` : whole),
+/**
+ * A text in quotes is JSON. Some clients do not escape the backslash of `"ACME\ada"`; then it is no JSON, or has
+ * a control character, which no name has.
+ */
+const unquoted = (quoted: string): string => {
+  try {
+    const text: string = JSON.parse(quoted);
+    if (!/\p{Cc}/u.test(text)) return text;
+  } catch {}
+  return quoted.slice(1, -1).replaceAll('\\"', '"');
+};
+
+/**
+ * The filter with numbers in place of its texts, which are put into `texts`: the parser reads escapes otherwise.
+ * Single words become texts too, since some clients leave out the quotes.
+ */
+const withoutTexts = (filter: string, texts: string[]): string => {
+  const numbered = (text: string): string => `"${texts.push(text) - 1}"`;
+  return filter.replace(
+    /("(?:[^"\\]|\\.)*")|(\b(?:eq|sw|co)\s+)(?!(?:true|false|null)\b|")([^\s"()[\]]+)/gi,
+    (_, quoted, start, word) =>
+      quoted === undefined ? `${start}${numbered(word)}` : numbered(unquoted(quoted)),
   );
+};
 
 /** `emails[type eq "work"].value`, also without `.value`, becomes one name, since the parser takes it apart. */
 const withWork = (text: string): string =>
@@ -45,23 +63,26 @@ const withWork = (text: string): string =>
 /** The comparisons of a filter, all of which must hold. Throws a `Problem` of `invalidFilter`. */
 export const readFilter = (kind: Kind, text: string): Comparison[] => {
   if (text.length > maximumCharacters) throw invalid("invalidFilter", "filter: is too long");
+  const texts: string[] = [];
   let filter: Filter;
   try {
-    filter = parse(withWork(withQuotes(text)));
+    filter = parse(withoutTexts(withWork(text), texts));
   } catch {
     throw invalid("invalidFilter", "filter: cannot be read");
   }
-  return comparisonsOf(kind, filter);
+  return comparisonsOf(kind, filter, texts);
 };
 
 const notSupported = (): Error =>
   invalid("invalidFilter", "filter: only eq, and sw and co on names, joined by and, are supported");
 
-const comparisonsOf = (kind: Kind, filter: Filter): Comparison[] => {
+const comparisonsOf = (kind: Kind, filter: Filter, texts: readonly string[]): Comparison[] => {
   if (filter.op === "and" && "filters" in filter)
-    return filter.filters.flatMap((each) => comparisonsOf(kind, each));
+    return filter.filters.flatMap((each) => comparisonsOf(kind, each, texts));
   if (!("compValue" in filter)) throw notSupported();
-  return [comparison(kind, nameIn(filter.attrPath), filter.op, filter.compValue)];
+  const { attrPath, op, compValue } = filter;
+  const value = typeof compValue === "string" ? texts[Number(compValue)] : compValue;
+  return [comparison(kind, nameIn(attrPath), op, value)];
 };
 
 /** The attribute of a path, without the schema in front of it. */
@@ -89,7 +110,7 @@ const comparison = (kind: Kind, attribute: string, op: string, value: unknown): 
       throw invalid("invalidFilter", "filter: active is compared with true or false");
     return { attribute, op: "eq", value: active };
   }
-  if (typeof value !== "string" && typeof value !== "number")
+  if (typeof value !== "string")
     throw invalid("invalidFilter", `filter: ${attribute} is compared with a text`);
-  return { attribute, op: operator as Comparison["op"], value: String(value) };
+  return { attribute, op: operator as Comparison["op"], value };
 };

@@ -24,7 +24,7 @@ import {
 import { byExternalId, comparable, people } from "../person.ts";
 import type { Comparison } from "./filter.ts";
 import { schemas, withNames } from "./names.ts";
-import { type Operation, readOperations } from "./patch.ts";
+import { type Operation, readOperations, required } from "./patch.ts";
 import { invalid, Problem } from "./problem.ts";
 import type { Answer, Caller, Query } from "./request.ts";
 import { idOf, requireAll } from "./users.ts";
@@ -203,6 +203,7 @@ export const patch = (caller: Caller, id: string, body: Body): Promise<Answer> =
     for (const operation of operations) {
       const { op, path, value } = operation;
       if (path.schema !== undefined) continue;
+      if (op === "remove" && path.attribute === "displayName") throw required("displayName");
       if (path.attribute === "displayName" || path.attribute === "externalId")
         to[path.attribute] = op === "remove" ? undefined : value;
       if (path.attribute !== "members") continue;

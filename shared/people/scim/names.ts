@@ -13,6 +13,12 @@ export const schemas = {
 
 const extensions: readonly string[] = [schemas.enterprise, schemas.service];
 
+/** Entra sends attributes of an extension with a new user only if its name has this form. */
+const serviceForEntra = "urn:ietf:params:scim:schemas:extension:BreachMonitor:2.0:User".toLowerCase();
+
+/** Entra's documents name these without their schema. */
+const ofEnterprise = ["department", "employeeNumber", "manager"];
+
 /** Attributes that are stored or shown, by their names in lower case. */
 const canonical = new Map(
   [
@@ -26,7 +32,8 @@ const canonical = new Map(
 );
 
 /** A name as RFC 7643 writes it; other names stay as they are. */
-export const attributeName = (name: string): string => canonical.get(name.toLowerCase()) ?? name;
+export const attributeName = (name: string): string =>
+  name.toLowerCase() === serviceForEntra ? schemas.service : (canonical.get(name.toLowerCase()) ?? name);
 
 /** These names reach behind an object in JavaScript. */
 const isOfObjects = (name: string): boolean => /^(?:__proto__|prototype|constructor)$/i.test(name);
@@ -55,7 +62,10 @@ export type Path = {
 const form = /^([A-Za-z$][\w$-]*)(?:\[(.*)\])?(?:\.([A-Za-z$][\w$-]*))?$/s;
 
 /** Reads a path (RFC 7644, 3.10), or undefined if it is none. */
-export const readPath = (path: string): Path | undefined => {
+export const readPath = (given: string): Path | undefined => {
+  const path = given.toLowerCase().startsWith(`${serviceForEntra}:`)
+    ? `${schemas.service}${given.slice(serviceForEntra.length)}`
+    : given;
   const lower = path.toLowerCase();
   const schema = [schemas.user, schemas.group, ...extensions].find((each) => {
     const name = each.toLowerCase();
@@ -70,9 +80,10 @@ export const readPath = (path: string): Path | undefined => {
     return { schema: path, attribute: undefined, filter: undefined, subAttribute: undefined };
   const [, attribute, filter, subAttribute] = form.exec(rest) ?? [];
   if (attribute === undefined || [attribute, subAttribute ?? ""].some(isOfObjects)) return undefined;
+  const name = attributeName(attribute);
   return {
-    schema: extension,
-    attribute: attributeName(attribute),
+    schema: schema === undefined && ofEnterprise.includes(name) ? schemas.enterprise : extension,
+    attribute: name,
     filter,
     subAttribute: subAttribute === undefined ? undefined : attributeName(subAttribute),
   };

@@ -4,7 +4,7 @@ import { ScimError, scimPatch } from "scim-patch";
 import * as z from "zod/mini";
 import { valid } from "../../contract/valid.ts";
 import { type Path, readPath, schemas, withNames } from "./names.ts";
-import { invalid } from "./problem.ts";
+import { invalid, type Problem } from "./problem.ts";
 
 export type Operation = { op: "add" | "remove" | "replace"; path: Path; value: unknown };
 
@@ -100,10 +100,11 @@ const forLibrary = ({
   const isList = attribute === "emails" && filter === undefined && subAttribute === undefined;
   if (isList && !Array.isArray(value)) return [{ op, path: text, value: [value] }];
   if (attribute !== "manager" || subAttribute !== undefined) return [{ op, path: text, value }];
-  // A manager is replaced as a whole: another one has another name.
+  // A manager is replaced as a whole: another one has another name. Entra's documents have a list of one.
+  const [one] = Array.isArray(value) ? value : [value];
   return [
     { op: "remove", path: text },
-    { op: "add", path: text, value: typeof value === "string" ? { value } : value },
+    { op: "add", path: text, value: typeof one === "string" ? { value: one } : one },
   ];
 };
 
@@ -123,6 +124,10 @@ const isStored = ({ schema, attribute }: Path): boolean =>
   schema === undefined
     ? stored.includes(attribute)
     : attribute !== undefined && (schema === schemas.enterprise || schema === schemas.service);
+
+/** What must be there cannot be removed (RFC 7644, 3.5.2.2). */
+export const required = (attribute: string): Problem =>
+  invalid("mutability", `${attribute}: is required, and cannot be removed`);
 
 /** Entries of `emails` without those that the value names, by their address where it has one. */
 const without = (emails: unknown, value: unknown): unknown[] => {
@@ -144,7 +149,13 @@ export const patched = (
   let resource = structuredClone(attributes);
   for (const operation of operations) {
     const { op, path, value } = operation;
+    if (op === "remove" && path.schema !== undefined && path.attribute === undefined) {
+      const { [path.schema]: _, ...rest } = resource;
+      resource = rest;
+      continue;
+    }
     if (!isStored(path)) continue;
+    if (op === "remove" && path.attribute === "userName") throw required("userName");
     const isListed = op === "remove" && path.attribute === "emails" && path.filter === undefined;
     if (isListed && value !== undefined && value !== null) {
       resource = { ...resource, emails: without(resource.emails, value) };

@@ -151,6 +151,9 @@ const listOf = (resources: readonly Body[], total = resources.length, startIndex
 
 const nothingHere = (): Problem => new Problem(404, "There is nothing at this path");
 
+/** Of what RFC 7644 leaves to servers, this tells clients that it is not a mistake of theirs. */
+const notOffered = (): Problem => new Problem(501, "The service does not offer this part of SCIM");
+
 const notAllowed = (methods: readonly string[]): Problem =>
   new Problem(405, "The method is not supported here", { headers: { Allow: methods.join(", ") } });
 
@@ -171,6 +174,7 @@ const route = async (caller: Caller, event: APIGatewayProxyEvent): Promise<Answe
   const { httpMethod: method } = event;
   const [kind, id, ...rest] = segmentsOf(event);
   if (rest.length > 0) throw nothingHere();
+  if (id === ".search") throw notOffered();
   switch (kind) {
     case "ServiceProviderConfig":
       return described(method, serviceProviderConfig(caller.url), id);
@@ -182,6 +186,10 @@ const route = async (caller: Caller, event: APIGatewayProxyEvent): Promise<Answe
       return ofUsers(caller, event, id);
     case "Groups":
       return ofGroups(caller, event, id);
+    case "Bulk":
+    case "Me":
+    case ".search":
+      throw notOffered();
     default:
       throw nothingHere();
   }
