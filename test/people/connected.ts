@@ -7,6 +7,8 @@ export type Connected = Organization &
   Pick<SignedIn, "dashboard" | "v1"> & {
     directoryId: number;
     token: string;
+    /** Of SCIM. */
+    url: string;
     /** A client of SCIM with the directory's token. */
     scim: Client;
   };
@@ -33,6 +35,7 @@ export const connected = async (
     v1,
     directoryId: body.id as number,
     token,
+    url: body.url as string,
     scim: scimClient(token, options.apiUrl),
   };
 };

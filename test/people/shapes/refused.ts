@@ -1,0 +1,263 @@
+/** What no client may get through, with the status and `scimType` by which clients know what to do. */
+import {
+  core,
+  coreGroup,
+  enterprise,
+  given,
+  givenGroup,
+  own,
+  patch,
+  type Sent,
+  type Shape,
+} from "./shape.ts";
+
+const rfc = "https://www.rfc-editor.org/rfc/rfc7644";
+
+const refusedFilter = (filter: string, of = "/Users"): Sent => ({
+  method: "GET",
+  path: `${of}?filter=${encodeURIComponent(filter)}`,
+  status: 400,
+  scimType: "invalidFilter",
+});
+
+/** A PATCH that fails as a whole: the user stays what it was. */
+const refusedPatch = (scimType: string, ...operations: object[]): Sent => ({
+  method: "PATCH",
+  path: "/Users/{ada}",
+  body: patch({ op: "replace", path: "title", value: "Half a change" }, ...operations),
+  status: 400,
+  scimType,
+  after: { "/Users/{ada}": { userName: "ada@demo.example", title: "Analyst", active: true } },
+});
+
+const ada = given("ada", { title: "Analyst" });
+
+export const refused: Shape[] = [
+  {
+    client: "Any",
+    title: "filters that mean nothing, or more than is offered",
+    source: `${rfc}#section-3.4.2.2`,
+    requests: [
+      refusedFilter("userName"),
+      refusedFilter("userName eq"),
+      refusedFilter('userName eq "ada'),
+      refusedFilter('userName xx "ada"'),
+      refusedFilter('userName eq "ada" or active eq true'),
+      refusedFilter('not (userName eq "ada")'),
+      refusedFilter('meta.lastModified gt "2026-01-01T00:00:00Z"'),
+      refusedFilter('password eq "secret"'),
+      refusedFilter('active eq "perhaps"'),
+      refusedFilter('members.value sw "1"', "/Groups"),
+    ],
+  },
+  {
+    client: "Any",
+    title: "a name that somebody has, in whichever case",
+    source: `${rfc}#section-3.3`,
+    requests: [
+      ada,
+      given("grace"),
+      {
+        method: "POST",
+        path: "/Users",
+        body: { schemas: [core], userName: "ADA@Demo.Example" },
+        status: 409,
+        scimType: "uniqueness",
+      },
+      {
+        method: "PUT",
+        path: "/Users/{grace}",
+        body: { schemas: [core], userName: "Ada@demo.example" },
+        status: 409,
+        scimType: "uniqueness",
+      },
+      {
+        method: "PATCH",
+        path: "/Users/{grace}",
+        body: patch({ op: "replace", path: "userName", value: "aDa@demo.example" }),
+        status: 409,
+        scimType: "uniqueness",
+        after: { "/Users/{grace}": { userName: "grace@demo.example" } },
+      },
+      {
+        method: "PATCH",
+        path: "/Users/{grace}",
+        body: patch({ op: "replace", path: "userName", value: "Grace@demo.example" }),
+        after: { "/Users/{grace}": { userName: "Grace@demo.example" } },
+      },
+      givenGroup("Engines"),
+      {
+        method: "POST",
+        path: "/Groups",
+        body: { schemas: [coreGroup], displayName: "ENGINES" },
+        status: 409,
+        scimType: "uniqueness",
+      },
+    ],
+  },
+  {
+    client: "Any",
+    title: "members who are no users of the directory",
+    source: `${rfc}#section-3.12`,
+    requests: [
+      ada,
+      {
+        method: "POST",
+        path: "/Groups",
+        body: { schemas: [coreGroup], displayName: "Engines", members: [{ value: "no-such-id" }] },
+        status: 400,
+        scimType: "invalidValue",
+      },
+      givenGroup("engines", { members: [{ value: "{ada}" }] }),
+      {
+        method: "PATCH",
+        path: "/Groups/{engines}",
+        body: patch({ op: "add", path: "members", value: [{ value: "{ada}" }, { value: "999999999" }] }),
+        status: 400,
+        scimType: "invalidValue",
+      },
+      {
+        method: "PATCH",
+        path: "/Groups/{engines}",
+        body: patch({ op: "add", path: "members", value: [{ value: "{engines}" }] }),
+        status: 400,
+        scimType: "invalidValue",
+        after: { "/Groups/{engines}": { members: [{ value: "{ada}" }] } },
+      },
+    ],
+  },
+  {
+    client: "Any",
+    title: "changes of what only the service says",
+    source: `${rfc}#section-3.5.2`,
+    requests: [
+      ada,
+      refusedPatch("mutability", { op: "replace", path: "id", value: "1" }),
+      refusedPatch("mutability", { op: "add", path: "groups", value: [{ value: "1" }] }),
+      refusedPatch("mutability", { op: "replace", path: "meta.created", value: "2001-01-01T00:00:00Z" }),
+      refusedPatch("mutability", { op: "remove", path: "userName" }),
+      givenGroup("engines"),
+      {
+        method: "PATCH",
+        path: "/Groups/{engines}",
+        body: patch({ op: "remove", path: "displayName" }),
+        status: 400,
+        scimType: "mutability",
+      },
+    ],
+  },
+  {
+    client: "Any",
+    title: "paths that are none",
+    source: `${rfc}#section-3.5.2`,
+    requests: [
+      ada,
+      refusedPatch("invalidPath", {
+        op: "replace",
+        path: 'emails[type eq "work".value',
+        value: "a@demo.example",
+      }),
+      refusedPatch("invalidPath", { op: "replace", path: "name..givenName", value: "Ada" }),
+      refusedPatch("noTarget", { op: "remove" }),
+    ],
+  },
+  {
+    client: "Any",
+    title: "values of another type",
+    source: "https://www.rfc-editor.org/rfc/rfc7643#section-2.3",
+    requests: [
+      ada,
+      refusedPatch("invalidValue", { op: "replace", path: "active", value: "perhaps" }),
+      refusedPatch("invalidValue", { op: "replace", path: "userName", value: "" }),
+      refusedPatch("invalidValue", { op: "replace", path: "emails", value: [{ type: "work", value: 7 }] }),
+      refusedPatch("invalidValue", { op: "replace", path: `${own}:passwordChangedAt`, value: "yesterday" }),
+      refusedPatch("invalidValue", { op: "replace", path: `${own}:privileged`, value: "rather" }),
+      refusedPatch("invalidValue", { op: "replace", path: "displayName", value: { first: "Ada" } }),
+      refusedPatch("invalidValue", { op: "replace", path: `${enterprise}:department`, value: ["a", "b"] }),
+      {
+        method: "POST",
+        path: "/Users",
+        body: { schemas: [core], displayName: "Nobody" },
+        status: 400,
+        scimType: "invalidValue",
+      },
+      {
+        method: "POST",
+        path: "/Groups",
+        body: { schemas: [coreGroup] },
+        status: 400,
+        scimType: "invalidValue",
+      },
+      {
+        method: "POST",
+        path: "/Users",
+        body: { schemas: [core], userName: "x".repeat(5_000) },
+        status: 400,
+        scimType: "invalidValue",
+      },
+    ],
+  },
+  {
+    client: "Any",
+    title: "bodies that are no messages of SCIM",
+    source: `${rfc}#section-3.12`,
+    requests: [
+      ada,
+      { method: "POST", path: "/Users", raw: '{"userName": ', status: 400, scimType: "invalidSyntax" },
+      { method: "POST", path: "/Users", raw: "[]", status: 400, scimType: "invalidSyntax" },
+      {
+        method: "PATCH",
+        path: "/Users/{ada}",
+        body: { Operations: "all" },
+        status: 400,
+        scimType: "invalidSyntax",
+      },
+      { method: "PATCH", path: "/Users/{ada}", body: patch(), status: 400, scimType: "invalidSyntax" },
+      refusedPatch("invalidSyntax", { op: "move", path: "title", value: "Else" }),
+      {
+        method: "POST",
+        path: "/Users",
+        raw: "<user/>",
+        headers: { "content-type": "application/xml" },
+        status: 400,
+        scimType: "invalidSyntax",
+      },
+    ],
+  },
+  {
+    client: "Any",
+    title: "users, groups and paths that are not there",
+    source: `${rfc}#section-3.12`,
+    requests: [
+      { method: "GET", path: "/Users/4e0f7f0a-no-such-user", status: 404 },
+      { method: "PATCH", path: "/Users/1", body: patch({ op: "remove", path: "title" }), status: 404 },
+      { method: "PUT", path: "/Users/1", body: { schemas: [core], userName: "ada" }, status: 404 },
+      { method: "DELETE", path: "/Groups/1", status: 404 },
+      { method: "GET", path: "/Schemas/urn:no:such:schema", status: 404 },
+      { method: "GET", path: "/Nothing", status: 404 },
+      { method: "POST", path: "/Bulk", body: { Operations: [] }, status: 501 },
+      { method: "POST", path: "/Users/.search", body: { filter: 'userName eq "ada"' }, status: 501 },
+      { method: "GET", path: "/Me", status: 501 },
+      { method: "DELETE", path: "/Schemas", status: 405 },
+      { method: "PUT", path: "/Users", body: { userName: "ada" }, status: 405 },
+    ],
+  },
+  {
+    client: "Any",
+    title: "a token that is none, or missing",
+    source: `${rfc}#section-2`,
+    requests: [
+      { method: "GET", path: "/Users", headers: { authorization: "" }, status: 401 },
+      { method: "GET", path: "/ServiceProviderConfig", headers: { authorization: "" }, status: 401 },
+      { method: "GET", path: "/Users", headers: { authorization: "Bearer not-a-token" }, status: 401 },
+      { method: "GET", path: "/Users", headers: { authorization: "Basic YTpi" }, status: 401 },
+      {
+        method: "POST",
+        path: "/Users",
+        headers: { authorization: "Bearer {token}x" },
+        body: { schemas: [core], userName: "ada" },
+        status: 401,
+      },
+    ],
+  },
+];
