@@ -111,13 +111,13 @@ export const sync = async (
   }
   const dataClasses = new Set(outdated.flatMap(({ details }) => details.dataClasses));
   news.unknownDataClasses = [...dataClasses].filter((each) => topicOf(each) === undefined);
-  if (outdated.length > 0 && !news.isBaseline) {
+  if (outdated.length > 0) {
     const before = await table.getMany<Breach>(outdated.map(({ id }) => keys.breach(id)));
     news.forRules = outdated
       .filter(({ details }, index) => factsOf(details) !== factsOf(before[index]))
       .map(({ id }) => id);
+    await announce(news);
   }
-  if (outdated.length > 0) await announce(news);
   // A failed condition means that a later sync has begun. That sync announces again all that this one has not
   // recorded.
   await table.attempt(record(outdated, digest, token));

@@ -32,7 +32,7 @@ test("a rule is previewed, switched on, and explained where it ended a finding",
   const rule = page.getByRole("region", { name: "Low severity" });
   await rule.getByText("Off", { exact: true }).waitFor();
   await picture(page, "rules-off");
-  await rule.getByRole("button", { name: "Preview and switch on" }).click();
+  await rule.getByRole("button", { name: "Switch on" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("It would end 1 now").waitFor();
   await dialog.getByRole("list", { name: "Examples" }).getByText("barbara@demo.example").waitFor();

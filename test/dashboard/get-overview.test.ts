@@ -39,6 +39,7 @@ describe("200", () => {
         breaches: [],
       },
       history: { findings: 0, open: 0, breaches: 0 },
+      endedByRules: { left: 0, password_changed: 0, harmless: 0, answered: 0 },
       emails: { active: 0, disabled: 0, breached: 0 },
       domains: { verified: 1, unverified: 0 },
       lastScan: null,

@@ -65,7 +65,7 @@ const one = async (name: string) => {
   return (await details([id])).get(id);
 };
 /** What a sync without news returns. */
-const nothing = { added: [], changed: [], unknownDataClasses: [], isBaseline: false };
+const nothing = { added: [], changed: [], forRules: [], unknownDataClasses: [], isBaseline: false };
 
 /** The commands that `act` sends to the table, each with its row, or a batch's number of keys. */
 const commandsOf = async (act: () => Promise<unknown>): Promise<string[]> => {
@@ -166,6 +166,7 @@ describe("a sync", () => {
     expect(news).toEqual({
       added: [await idOf("E")],
       changed: [before.get(named("A")), before.get(named("B")), before.get(named("C"))],
+      forRules: [],
       unknownDataClasses: [],
       isBaseline: false,
     });
@@ -174,6 +175,22 @@ describe("a sync", () => {
     for (const [name, id] of before) expect((await idsByName()).get(name)).toBe(id);
     list.push(breach("D"));
     expect(await catalog.sync()).toEqual(nothing);
+  });
+
+  test("says which breaches rules may judge in another way", async () => {
+    list = ["A", "B", "C", "D", "E"].map((name) => breach(name));
+    await catalog.sync();
+    const before = await idsByName();
+    list = [
+      breach("A", { DataClasses: ["Passwords", "Names"] }),
+      breach("B", { BreachDate: "2021-02-03" }),
+      breach("C", { IsVerified: false }),
+      breach("D", { PwnCount: 13, Title: "Other", Description: "Other" }),
+      breach("E", { IsMalware: true }),
+      breach("F"),
+    ];
+    const { forRules } = await catalog.sync();
+    expect(forRules).toEqual(["A", "B", "C", "E"].map((name) => before.get(named(name))));
   });
 
   test("without news reads one row of the catalog and writes none", async () => {

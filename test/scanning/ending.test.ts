@@ -194,7 +194,7 @@ test("removes counters of findings that are 0, of all blocks but the newest", as
   expect(await scans.get(org, scanId)).toMatchObject({ newBreachesFound: 1 });
   const [newest, ...older] = await read(org, "FINDING");
   expect(newest?.counts.size).toBe(1);
-  expect(older.map(({ counts }) => [...counts])).toEqual([[["_-1-1-3-0-0", 1]], [["_-1-1-3-0-0", 2]]]);
+  expect(older.map(({ counts }) => [...counts])).toEqual([[["_-1-1-3-0-0-0", 1]], [["_-1-1-3-0-0-0", 2]]]);
 });
 
 /** Plans a scan of two covered addresses, one of them breached, and of three that are looked up. */

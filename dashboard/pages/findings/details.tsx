@@ -12,7 +12,6 @@ import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { breachDayName } from "../../text/dates.ts";
 import { textOfHtml } from "../../text/html.ts";
-import { nameOfRule } from "../../text/rules.ts";
 import { number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
 import { acknowledge, ask } from "./acknowledge.tsx";
@@ -58,7 +57,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </Fact>
         <Fact name="First seen here">
           <When time={finding.firstDetectedAt} />
-          {finding.isHistory && " by the first check of the address"}
+          {finding.isHistory && " by the first check of the address "}
           {finding.firstDetectedScanId !== null && (
             <a href={addressOf("/findings", { acknowledged: anyState, scanId: finding.firstDetectedScanId })}>
               All of that scan
@@ -208,8 +207,7 @@ function Acknowledgement({ finding }: { finding: Finding }) {
         {", "}
         <When time={endedBy.at} />
         <p>
-          Ended by a rule: <bdi>{endedBy.fact}</bdi>.{" "}
-          <a href={addressOf("/settings/rules")}>{nameOfRule(endedBy.rule)}</a>
+          Ended by a rule: <bdi>{endedBy.fact}</bdi>. <a href={addressOf("/settings/rules")}>All rules</a>
         </p>
         <p class="muted">If you reopen it, no rule ends it again.</p>
       </>

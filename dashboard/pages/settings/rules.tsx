@@ -51,7 +51,7 @@ function RuleSection({ rule, show }: { rule: Rule; show: Show }) {
         )}
         {!isOn && (
           <Button aria-description={name} onClick={() => show((ends) => <Preview {...ends} id={id} />)}>
-            {isAdmin.value ? "Preview and switch on" : "Preview"}
+            {isAdmin.value ? "Switch on" : "Preview"}
           </Button>
         )}
       </div>
