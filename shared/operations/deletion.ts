@@ -26,7 +26,8 @@ const locksOf = (org: number): Key[] => [
 export const begin = async (org: number): Promise<"begun" | "unknown"> => {
   if ((await organizations.get(org)) === undefined) return "unknown";
   await organizations.markDeleting(org);
-  for (const key of [keys.apiKey(org, ""), keys.session(org, 0, "")]) await deletePartition(key);
+  for (const key of [keys.apiKey(org, ""), keys.session(org, 0, ""), keys.connectedDirectory(org, 0)])
+    await deletePartition(key);
   for (const key of locksOf(org)) await table.remove(key);
   return "begun";
 };

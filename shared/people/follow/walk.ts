@@ -95,7 +95,9 @@ const ofGroup = async (org: number, task: Walk, group: number): Promise<void> =>
   ]);
   if (row === undefined)
     for (const some of chunk(ids, peopleAtOnce))
-      await withOptimisticRetry(() => changeMembers(org, group, some, "remove"));
+      await withOptimisticRetry(async () =>
+        changeMembers(org, group, some, "remove", { byGroup: await groupsMakeTeams(org) }),
+      );
   else {
     const persons = await people.getMany(org, ids);
     await reconcile(
@@ -108,22 +110,29 @@ const ofGroup = async (org: number, task: Walk, group: number): Promise<void> =>
   else await goOn(task, String(last));
 };
 
+/** Whether a directory makes teams of groups. */
+const groupsMakeTeams = async (org: number): Promise<boolean> =>
+  (await directories.rows(org)).some(({ teamFrom }) => teamFrom === "group");
+
 /**
  * Adds people to a group, or removes them from it, in one transaction. Those who are members, or none, already
- * stay as they are. `also`: further writes of the transaction. Throws `TransactionRefused` if a person has changed
- * meanwhile.
+ * stay as they are. `byGroup`: their teams follow. `known`: people who were read already. `also`: further writes
+ * of the transaction. Throws `TransactionRefused` if a person has changed meanwhile.
  */
 export const changeMembers = async (
   org: number,
   group: number,
   ids: readonly number[],
   how: "add" | "remove",
-  also: readonly Write[] = [],
+  {
+    byGroup,
+    known,
+    also = [],
+  }: { byGroup: boolean; known?: ReadonlyMap<number, Person>; also?: readonly Write[] },
 ): Promise<void> => {
-  const [persons, connected] = await Promise.all([people.getMany(org, ids), directories.rows(org)]);
-  const byGroup = new Set(
-    connected.filter(({ teamFrom }) => teamFrom === "group").map((directory) => directory.id),
-  );
+  const unknown = ids.filter((id) => known?.has(id) !== true);
+  const read = await people.getMany(org, unknown);
+  const persons = ids.map((id) => known?.get(id) ?? read[unknown.indexOf(id)]);
   const writes = persons.map((person, index): Write[] => {
     const key = keys.groupMember(org, group, ids[index] as number);
     if (person === undefined) return how === "remove" ? [{ delete: key }] : [];
@@ -140,7 +149,7 @@ export const changeMembers = async (
     return [
       ...people.writes(org, [member]),
       how === "add" ? { put: key } : { delete: key },
-      ...(byGroup.has(from.directoryId) ? addressesOf(user).map((email) => addressTask(org, email)) : []),
+      ...(byGroup ? addressesOf(user).map((email) => addressTask(org, email)) : []),
     ];
   });
   await table.transact([...new Map(writes.flat().map((write) => [rowOf(write), write])).values(), ...also]);
@@ -149,6 +158,7 @@ export const changeMembers = async (
 /** A request to change many members of a group. */
 const ofMembers = async (org: number, task: MembersTask, group: number): Promise<void> => {
   const { pk, sk, mark, add = new Set<number>(), remove = new Set<number>() } = task;
+  const byGroup = await groupsMakeTeams(org);
   // Nothing is done for a request that another worker has ended, and that a later one may have reversed.
   const isHere: Write = { check: { pk, sk }, if: asRead({ mark }) };
   for (const [how, ids] of [
@@ -159,7 +169,7 @@ const ofMembers = async (org: number, task: MembersTask, group: number): Promise
       const isOver = await withOptimisticRetry(async () => {
         const now = await table.get<Task>({ pk, sk });
         if (now?.mark !== mark) return true;
-        await changeMembers(org, group, some, how, [isHere]);
+        await changeMembers(org, group, some, how, { byGroup, also: [isHere] });
         return false;
       });
       if (isOver) return;

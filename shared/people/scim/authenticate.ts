@@ -48,10 +48,10 @@ export const authenticate = async (
   const token = tokenOf(event);
   if (token === undefined) return refuse(event, now);
   const { organizationId: org, place, hash } = token;
-  const [row, organization] = (await table.getMany([
-    keys.connectedDirectory(org, place),
-    keys.organization(org),
-  ])) as [(Directory & Key)?, Organization?];
+  const [row, organization] = await Promise.all([
+    table.get<Directory & Key>(keys.connectedDirectory(org, place)),
+    organizationOf(org, now),
+  ]);
   const isValid = row !== undefined && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash));
   if (!isValid || organization === undefined || organization.deleting === true) return refuse(event, now);
   const refusal = billingRefusal(organization.billing, now);
@@ -61,6 +61,20 @@ export const authenticate = async (
     throw tooMany("The directory sends more than 1,500 requests a minute", refusedSeconds);
   await noteUse(row, now);
   return { org, directory: row };
+};
+
+/** Organizations as this instance last read them: whether one is served changes rarely, and directories call often. */
+const known = new Map<number, { at: number; organization: Organization | undefined }>();
+const knownMilliseconds = 30_000;
+const maximumKnown = 1_000;
+
+const organizationOf = async (org: number, now: Date): Promise<Organization | undefined> => {
+  const before = known.get(org);
+  if (before !== undefined && now.getTime() < before.at + knownMilliseconds) return before.organization;
+  const organization = await table.get<Organization>(keys.organization(org));
+  if (known.size >= maximumKnown) known.clear();
+  known.set(org, { at: now.getTime(), organization });
+  return organization;
 };
 
 /** Notes once a minute that the directory called. Another request may do so at the same time. */

@@ -21,7 +21,7 @@ import {
   removalOf,
   type StoredGroup,
 } from "../group.ts";
-import { byExternalId, comparable, people } from "../person.ts";
+import { byExternalId, comparable, type Person, people } from "../person.ts";
 import type { Comparison } from "./filter.ts";
 import { schemas, withNames } from "./names.ts";
 import { type Operation, readOperations, required } from "./patch.ts";
@@ -101,7 +101,8 @@ const write = async (
 /** So many changes of members fit into one transaction. */
 const mostAtOnce = 5;
 
-type Change = { add: number[]; remove: number[] };
+/** `known`: people who were read already. */
+type Change = { add: number[]; remove: number[]; known: ReadonlyMap<number, Person> };
 
 /**
  * Changes members as a whole. Few are changed in the transaction of `also`. Many are noted there first, and then
@@ -110,14 +111,18 @@ type Change = { add: number[]; remove: number[] };
 const changeGroup = async (
   caller: Caller,
   group: number,
-  { add, remove }: Change,
+  { add, remove, known }: Change,
   also: readonly Write[],
 ): Promise<void> => {
-  const { org } = caller;
+  const { org, directory } = caller;
   const isOne = add.length === 0 || remove.length === 0;
   if (add.length + remove.length === 0) await table.transact(also);
   else if (isOne && add.length + remove.length <= mostAtOnce)
-    await changeMembers(org, group, [...add, ...remove], add.length > 0 ? "add" : "remove", also);
+    await changeMembers(org, group, [...add, ...remove], add.length > 0 ? "add" : "remove", {
+      byGroup: directory.teamFrom === "group",
+      known,
+      also,
+    });
   else {
     // One that is under way is finished first, whoever began it.
     const before = await table.get<MembersTask>(keyOf(org, "MEMBERS", group));
@@ -136,12 +141,12 @@ export const create = async (caller: Caller, body: Body, wanted: Wanted): Promis
   const { org, directory, url } = caller;
   const { group, members = [] } = read(body);
   const add = [...new Set(members.map(idOf))];
-  await requireAll(caller, add);
+  const known = await requireAll(caller, add);
   if ((await byName(org, directory.id, group.displayName)) !== undefined)
     throw new Problem(409, "displayName: another group has it", { scimType: "uniqueness" });
   const reserved = await reserveOne(org, "GROUP");
   const { member, also } = additionOf(org, directory.id, reserved, group);
-  await changeGroup(caller, reserved.id, { add: add as number[], remove: [] }, [
+  await changeGroup(caller, reserved.id, { add: add as number[], remove: [], known }, [
     ...groups.writes(org, [member]),
     ...also,
   ]);
@@ -177,13 +182,13 @@ export const replace = (caller: Caller, id: string, body: Body, wanted: Wanted):
     const row = await existing(caller, id);
     const { group, members = [] } = read(body);
     const next = [...new Set(members.map(idOf))];
-    await requireAll(caller, next);
+    const known = await requireAll(caller, next);
     const before = await membersOf(caller.org, row.id);
-    await change(caller, row, group, differenceOf(before, next as number[]));
+    await change(caller, row, group, { ...differenceOf(before, next as number[]), known });
     return get(caller, id, wanted);
   });
 
-const differenceOf = (before: readonly number[], after: readonly number[]): Change => {
+const differenceOf = (before: readonly number[], after: readonly number[]): Omit<Change, "known"> => {
   const [old, next] = [new Set(before), new Set(after)];
   return {
     add: after.filter((id) => !old.has(id)),
@@ -200,6 +205,7 @@ export const patch = (caller: Caller, id: string, body: Body): Promise<Answer> =
     const to: Record<string, unknown> = { displayName, externalId };
     const wished = new Map<number, boolean>();
     let replaced: Set<number> | undefined;
+    const known = new Map<number, Person>();
     for (const operation of operations) {
       const { op, path, value } = operation;
       if (path.schema !== undefined) continue;
@@ -207,7 +213,7 @@ export const patch = (caller: Caller, id: string, body: Body): Promise<Answer> =
       if (path.attribute === "displayName" || path.attribute === "externalId")
         to[path.attribute] = op === "remove" ? undefined : value;
       if (path.attribute !== "members") continue;
-      const ids = await membersIn(caller, operation);
+      const ids = await membersIn(caller, operation, known);
       if (op === "replace" || ids === "all") {
         replaced = new Set(ids === "all" ? [] : ids);
         wished.clear();
@@ -221,9 +227,9 @@ export const patch = (caller: Caller, id: string, body: Body): Promise<Answer> =
     const { group } = read(to);
     const difference =
       replaced === undefined
-        ? await changesOf(caller, row.id, wished)
+        ? await changesOf(caller, row.id, wished, known)
         : differenceOf(await membersOf(caller.org, row.id), [...replaced]);
-    await change(caller, row, group, difference);
+    await change(caller, row, group, { ...difference, known });
     return { status: 204 };
   });
 
@@ -232,18 +238,27 @@ const changesOf = async (
   { org }: Caller,
   group: number,
   wished: ReadonlyMap<number, boolean>,
-): Promise<Change> => {
+  known: Map<number, Person>,
+): Promise<Omit<Change, "known">> => {
   const ids = [...wished.keys()];
-  const persons = await people.getMany(org, ids);
-  const isMember = (index: number): boolean => persons[index]?.groups?.has(group) === true;
+  for (const person of await people.getMany(
+    org,
+    ids.filter((id) => !known.has(id)),
+  ))
+    if (person !== undefined) known.set(person.id, person);
+  const isMember = (id: number): boolean => known.get(id)?.groups?.has(group) === true;
   return {
-    add: ids.filter((id, index) => wished.get(id) === true && !isMember(index)),
-    remove: ids.filter((id, index) => wished.get(id) === false && isMember(index)),
+    add: ids.filter((id) => wished.get(id) === true && !isMember(id)),
+    remove: ids.filter((id) => wished.get(id) === false && isMember(id)),
   };
 };
 
-/** The people whom an operation on members names; "all": a removal without any. */
-const membersIn = async (caller: Caller, { op, path, value }: Operation): Promise<number[] | "all"> => {
+/** The people whom an operation on members names; "all": a removal without any. Adds those it reads to `known`. */
+const membersIn = async (
+  caller: Caller,
+  { op, path, value }: Operation,
+  known: Map<number, Person>,
+): Promise<number[] | "all"> => {
   if (path.filter !== undefined) {
     if (op !== "remove") throw invalid("invalidPath", "path: a filter of members is for remove alone");
     return idsIn(path.filter);
@@ -254,7 +269,7 @@ const membersIn = async (caller: Caller, { op, path, value }: Operation): Promis
   const ids = list.data.map((member) => idOf(member.value));
   // Who is no member any more need not be a user any more.
   if (op === "remove") return ids.filter((id) => id !== undefined);
-  await requireAll(caller, ids);
+  for (const [id, person] of await requireAll(caller, ids)) known.set(id, person);
   return ids as number[];
 };
 

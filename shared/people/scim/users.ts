@@ -214,16 +214,16 @@ const textsOf = (
   return name[part] === undefined ? [] : [name[part]];
 };
 
-/** Refuses ids that are no users of the directory, before anything is written. */
+/** People by their ids. Refuses ids that are no users of the directory, before anything is written. */
 export const requireAll = async (
   { org, directory }: Caller,
   ids: readonly (number | undefined)[],
-): Promise<void> => {
+): Promise<Map<number, Person>> => {
   const known = ids.filter((id) => id !== undefined);
-  const persons = await people.getMany(org, known);
-  if (
-    known.length < ids.length ||
-    persons.some((person) => person === undefined || directoryOf(person) !== directory.id)
-  )
+  const persons = (await people.getMany(org, known)).filter(
+    (person) => person !== undefined && directoryOf(person) === directory.id,
+  ) as Person[];
+  if (persons.length < ids.length)
     throw invalid("invalidValue", "members: one of them is no user of the directory");
+  return new Map(persons.map((person) => [person.id, person]));
 };

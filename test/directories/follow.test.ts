@@ -1,0 +1,263 @@
+/** What follows from a directory, by its workers in this process: seats, teams, several directories, races, costs. */
+import { beforeEach, expect, test, vi } from "vitest";
+import { administrator } from "../../shared/access/activity/actor.ts";
+import * as organizations from "../../shared/access/organizations/organization.ts";
+import { keys } from "../../shared/aws/table/keys.ts";
+import * as table from "../../shared/aws/table/table.ts";
+import { remove } from "../../shared/findings/email-removal.ts";
+import { setActive } from "../../shared/monitoring/emails/email.ts";
+import { list } from "../../shared/monitoring/emails/email-list.ts";
+import * as directories from "../../shared/people/directory.ts";
+import { work } from "../../shared/people/follow/work.ts";
+import { activeBilling } from "../access/organizations/billing.ts";
+import { recordCapacity } from "../aws/table/engine.ts";
+import { dieAfter, onTableRequest } from "../aws/table/request-points.ts";
+import { createOrganization, invocation, useWorkers } from "../scanning/in-process-workers.ts";
+import { scimRequest } from "./scim-requests.ts";
+
+useWorkers();
+
+const domain = "own.example";
+let org: number;
+let entra: Connection;
+// Requests that break are logged as errors.
+beforeEach(async () => {
+  vi.stubEnv("POWERTOOLS_LOG_LEVEL", "SILENT");
+  org = await createOrganization({ [domain]: 0 });
+  entra = await connect("Entra");
+});
+
+type Connection = Awaited<ReturnType<typeof connect>>;
+
+const connect = async (name: string) => {
+  const { id, token } = await directories.connect(org, name, administrator);
+  const send = (...request: [string, string, unknown?, Record<string, string>?]) =>
+    scimRequest(token, ...request);
+  return {
+    id,
+    send,
+    add: async (alias: string, also: Record<string, unknown> = {}): Promise<string> => {
+      const { body, status } = await send("POST", "Users", { userName: `${alias}@${domain}`, ...also });
+      expect(status, JSON.stringify(body)).toBe(201);
+      return body.id as string;
+    },
+    set: (id: string, value: Record<string, unknown>) =>
+      send("PATCH", `Users/${id}`, { Operations: [{ op: "replace", value }] }),
+    list: async () => (await directories.list(org)).directories.find((each) => each.id === id),
+  };
+};
+
+const follow = async (): Promise<void> => {
+  await work({ organizationId: org }, invocation());
+  // Those who wait for seats are all that may be left.
+  const left = await table.query<{ sk: string }>({ pk: keys.directoryTask(org, "").pk });
+  expect(left.map(({ sk }) => sk).filter((name) => !name.startsWith("SEATS"))).toEqual([]);
+};
+
+const emails = async () => (await list(org, { limit: 100, offset: 0 })).emails;
+
+/** By alias: whether it is enabled. */
+const watched = async (): Promise<Record<string, boolean>> =>
+  Object.fromEntries((await emails()).map(({ email, isActive }) => [email.split("@")[0], isActive]));
+
+const one = async (alias: string) => (await emails()).find(({ email }) => email.startsWith(`${alias}@`));
+
+const teamOf = async (alias: string): Promise<string | undefined> => (await one(alias))?.team?.name;
+
+test("beyond the allowance joiners wait for a seat, and who waits longest gets the next", async () => {
+  await organizations.set(org, { billing: { ...activeBilling, seatAllowance: 2 } });
+  const ada = await entra.add("ada");
+  for (const alias of ["alan", "grace", "linus"]) {
+    await entra.add(alias);
+    await follow();
+  }
+  expect(await watched()).toEqual({ ada: true, alan: true, grace: false, linus: false });
+  await entra.set(ada, { active: false });
+  await follow();
+  expect(await watched()).toEqual({ ada: false, alan: true, grace: true, linus: false });
+  // Who joins now waits behind those who wait already.
+  await setActive(org, (await one("alan"))?.id ?? 0, false, administrator);
+  await entra.add("tim");
+  await follow();
+  expect(await watched()).toMatchObject({ linus: true, tim: false });
+  await entra.set(ada, { active: true });
+  await organizations.set(org, { billing: activeBilling });
+  await follow();
+  expect(await watched()).toMatchObject({ ada: true, tim: true, alan: false });
+  expect(await table.query({ pk: keys.seatWait(org, "", "").pk })).toEqual([]);
+});
+
+test("with two directories an address is disabled when both say that its person is gone", async () => {
+  const okta = await connect("Okta");
+  const [first, second] = [await entra.add("ada"), await okta.add("ada")];
+  await follow();
+  await entra.send("DELETE", `Users/${first}`);
+  await follow();
+  expect(await one("ada")).toMatchObject({ isActive: true, hasLeft: false });
+  await okta.set(second, { active: false });
+  await follow();
+  expect(await one("ada")).toMatchObject({ isActive: false, hasLeft: true });
+});
+
+test("an address that is taken off is disabled, but its person has not left", async () => {
+  const id = await entra.add("ada", { emails: [{ value: `old@${domain}` }] });
+  await follow();
+  await entra.send("PATCH", `Users/${id}`, { Operations: [{ op: "remove", path: "emails" }] });
+  await follow();
+  expect(await watched()).toEqual({ ada: true, old: false });
+  expect(await one("old")).toMatchObject({ hasLeft: false });
+  await entra.set(id, { emails: [{ value: `old@${domain}` }] });
+  await follow();
+  expect(await watched()).toEqual({ ada: true, old: true });
+});
+
+test("what people change by hand stays until the directory changes the same attribute", async () => {
+  const id = await entra.add("ada", { displayName: "Ada Lovelace" });
+  await follow();
+  const email = (await one("ada"))?.id ?? 0;
+  await setActive(org, email, false, administrator);
+  await entra.set(id, { displayName: "Ada King" });
+  await follow();
+  expect(await one("ada")).toMatchObject({ ownerName: "Ada King", isActive: false });
+  await remove(org, email, administrator);
+  await entra.set(id, { displayName: "Ada Lovelace" });
+  await follow();
+  expect(await one("ada")).toBeUndefined();
+  await entra.set(id, { active: false });
+  await follow();
+  await entra.set(id, { active: true });
+  await follow();
+  expect(await one("ada")).toMatchObject({ ownerName: "Ada Lovelace", isActive: true });
+});
+
+test("teams come from the first group by name, also after it is renamed or deleted", async () => {
+  await directories.change(org, entra.id, { teamFrom: "group" }, administrator);
+  const id = await entra.add("ada");
+  const groupOf = async (displayName: string): Promise<string> =>
+    (await entra.send("POST", "Groups", { displayName, members: [{ value: id }] })).body.id as string;
+  const [security] = [await groupOf("Security"), await groupOf("Sales")];
+  await follow();
+  expect(await teamOf("ada")).toBe("Sales");
+  await entra.send("PATCH", `Groups/${security}`, {
+    Operations: [{ op: "Replace", value: { displayName: "Admins" } }],
+  });
+  await follow();
+  expect(await teamOf("ada")).toBe("Admins");
+  await entra.send("DELETE", `Groups/${security}`);
+  await follow();
+  expect(await teamOf("ada")).toBe("Sales");
+  await directories.change(org, entra.id, { teamFrom: "department" }, administrator);
+  await follow();
+  expect(await teamOf("ada")).toBeUndefined();
+});
+
+test("a change of many members is done whole, whenever its function dies", async () => {
+  const ids: string[] = [];
+  for (let index = 0; index < 14; index++) ids.push(await entra.add(`user${index}`));
+  const { body } = await entra.send("POST", "Groups", { displayName: "All" });
+  const path = `Groups/${body.id}`;
+  const membersNow = async () => ((await entra.send("GET", path)).body.members as unknown[]).length;
+  const [half, others] = [ids.slice(0, 12), ids.slice(2)];
+  const values = (some: readonly string[]) => some.map((value) => ({ value }));
+  for (const [died, members] of [half, others, half].entries()) {
+    dieAfter(1 + died, died % 2 === 0 ? "before" : "after");
+    await entra.send("PUT", path, { displayName: "All", members: values(members) });
+    await follow();
+    expect(await membersNow()).toBe(12);
+  }
+  const { body: user } = await entra.send("GET", `Users/${ids[0]}`);
+  expect(user.groups).toMatchObject([{ display: "All" }]);
+  const foreign = { op: "add", path: "members", value: values([...ids, "999999"]) };
+  const refused = await entra.send("PATCH", path, { Operations: [foreign] });
+  expect(refused).toMatchObject({ status: 400, body: { scimType: "invalidValue" } });
+  expect(await membersNow()).toBe(12);
+});
+
+test("who is changed while a worker looks at them is looked at again", async () => {
+  const id = await entra.add("ada");
+  await follow();
+  await entra.set(id, { active: false });
+  const race = onTableRequest("any transaction", "before", async () => {
+    await entra.set(id, { active: true });
+  });
+  await follow();
+  expect(race.happened).toBe(true);
+  expect(await one("ada")).toMatchObject({ isActive: true, hasLeft: false });
+});
+
+test("a directory that is disconnected leaves e-mails as they are, and nothing of its people", async () => {
+  const [ada, alan] = [await entra.add("ada"), await entra.add("alan")];
+  await entra.send("POST", "Groups", { displayName: "All", members: [{ value: ada }] });
+  await follow();
+  await entra.send("DELETE", `Users/${alan}`);
+  await follow();
+  await directories.disconnect(org, entra.id, administrator);
+  expect((await entra.send("GET", "Users")).status).toBe(401);
+  for (let count = 0; count < 3; count++) await work({ organizationId: org }, invocation());
+  await follow();
+  expect(await watched()).toEqual({ ada: true, alan: false });
+  expect((await list(org, { limit: 10, offset: 0, source: "directory" })).total).toBe(0);
+  for (const key of [
+    keys.personName(org, 0, ""),
+    keys.groupName(org, 0, ""),
+    keys.groupMember(org, 0, 0),
+    keys.externalId(org, 0, "PERSON", "", 0),
+  ])
+    expect(await table.query({ pk: key.pk })).toEqual([]);
+});
+
+test("counts of a directory are exact, and addresses of other domains are not watched", async () => {
+  await entra.add("ada", { emails: [{ value: "ada@elsewhere.example" }] });
+  const alan = await entra.add("alan");
+  await entra.set(alan, { active: false });
+  await follow();
+  expect(await entra.list()).toMatchObject({
+    users: 2,
+    activeUsers: 1,
+    addresses: { watched: 1, disabled: 0, otherDomains: 1 },
+  });
+  await entra.set(alan, { active: true });
+  await follow();
+  await entra.set(alan, { active: false });
+  await follow();
+  expect((await entra.list())?.addresses).toEqual({ watched: 1, disabled: 1, otherDomains: 1 });
+});
+
+test("requests cost the same in large directories: trips and units", async () => {
+  const capacity = recordCapacity();
+  const ids: string[] = [];
+  const costs: Record<string, { calls: number; readUnits: number; writeUnits: number }> = {};
+  const measured = async <T>(name: string, act: () => Promise<T>): Promise<T> => {
+    capacity.take();
+    const result = await act();
+    costs[name] = capacity.take();
+    return result;
+  };
+  const about = {
+    externalId: "5c1bd1a0-9d3c-4a52-8f21-0a6a1f8a2b3c",
+    displayName: "Ada Lovelace",
+    name: { givenName: "Ada", familyName: "Lovelace" },
+    title: "Analyst",
+    "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": { department: "Research" },
+  };
+  const more = 60;
+  for (let index = 0; index < more; index++) ids.push(await entra.add(`user${index}`, about));
+  const members = ids.map((value) => ({ value }));
+  const { body } = await entra.send("POST", "Groups", { displayName: "All", members: members.slice(1) });
+  const emails = [{ value: `a.lovelace@${domain}`, type: "work", primary: true }];
+  await measured("POST user", async () => ids.push(await entra.add("ada", { ...about, emails })));
+  const id = ids.at(-1) as string;
+  await measured("PATCH user", () => entra.set(id, { active: false }));
+  await measured("PATCH user, no change", () => entra.set(id, { active: false }));
+  const filter = `userName eq "ada@${domain}"`;
+  await measured("look-up", () => entra.send("GET", "Users", undefined, { filter }));
+  const add = { op: "Add", path: "members", value: [{ value: id }] };
+  await measured("add member", () => entra.send("PATCH", `Groups/${body.id}`, { Operations: [add] }));
+  await measured("DELETE user", () => entra.send("DELETE", `Users/${id}`));
+  for (const name of ["POST user", "PATCH user", "DELETE user", "add member"]) {
+    expect(costs[name]?.calls, name).toBeLessThanOrEqual(6);
+    expect(costs[name]?.writeUnits, name).toBeLessThanOrEqual(40);
+  }
+  expect(costs["look-up"]?.readUnits).toBeLessThanOrEqual(3);
+  expect(costs["PATCH user, no change"]?.writeUnits).toBe(1);
+});
