@@ -37,6 +37,7 @@ export type Person = Reply<"GET /dashboard/emails/{id}">;
 export type Unwatched = Reply<"GET /dashboard/unwatched">["addresses"][number];
 export type Domain = Reply<"GET /dashboard/domains">["domains"][number];
 export type Team = Reply<"GET /dashboard/teams">["teams"][number];
+export type Directory = Reply<"GET /dashboard/directories">["directories"][number];
 export type Member = Reply<"GET /dashboard/members">["members"][number];
 export type Scan = Reply<"GET /v1/scans">["scans"][number];
 export type Coverage = Reply<"GET /v1/scans/{id}/coverage">;

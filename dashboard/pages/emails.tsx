@@ -9,6 +9,7 @@ import { Listing, usePage } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
 import { Empty, FailureNotice, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
+import { PersonMarks } from "../components/person-marks.tsx";
 import { foundIn, Search } from "../components/search.tsx";
 import { SelectionBar, useSelection } from "../components/selection.tsx";
 import { SeverityMark } from "../components/severity.tsx";
@@ -33,6 +34,16 @@ const states = [
   { value: "false", label: "Disabled" },
 ];
 
+const sources = [
+  { value: "directory", label: "A directory" },
+  { value: "hand", label: "By hand" },
+];
+
+const stays = [
+  { value: "true", label: "Left" },
+  { value: "false", label: "Here" },
+];
+
 const exposures = [
   { value: "true", label: "With open findings" },
   { value: "false", label: "Without" },
@@ -42,8 +53,10 @@ const newest = { value: "newest", label: "Newest first" };
 const orders = [{ value: "worst", label: "Most exposed first" }];
 
 export function EmailsPage() {
-  const { q, domainId, teamId, isActive, breached, order } = place.value.query;
-  const filters = { q, domainId, teamId, isActive, breached };
+  const { q, domainId, teamId, isActive, breached, left, order } = place.value.query;
+  // The service refuses others, in words.
+  const source = place.value.query.source as "directory" | "hand" | undefined;
+  const filters = { q, domainId, teamId, isActive, breached, source, left };
   const listed = { ...filters, order };
   const data = usePage(listed, (query, signal) => call("GET /dashboard/emails", { query }, { signal }));
   const action = useAction();
@@ -103,6 +116,8 @@ export function EmailsPage() {
         <Filter label="Team" name="teamId" choices={teamChoices} chosenLabel={first?.team?.name} />
         <Filter label="State" name="isActive" choices={states} />
         <Filter label="Findings" name="breached" choices={exposures} />
+        <Filter label="Source" name="source" choices={sources} />
+        <Filter label="People" name="left" choices={stays} />
         <Filter label="Order" name="order" choices={orders} none={newest} />
         <span class="space" />
         <Button
@@ -169,10 +184,11 @@ const columns = (
   },
   {
     name: "Owner and team",
-    cell: ({ ownerName, team }) => (
+    cell: (email) => (
       <span class="tailed">
-        {Name({ text: ownerName })}
-        {team !== null && <small>{Name({ text: team.name })}</small>}
+        {Name({ text: email.ownerName })}
+        {PersonMarks(email)}
+        {email.team !== null && <small>{Name({ text: email.team.name })}</small>}
       </span>
     ),
   },

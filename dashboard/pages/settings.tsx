@@ -2,6 +2,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { NotFoundPage } from "../components/not-found.tsx";
 import { Page } from "../components/page.tsx";
+import { onDemand } from "../on-demand.tsx";
 import { addressOf } from "../place.ts";
 import { go, place } from "../router.ts";
 import { ApiKeys } from "./settings/api-keys.tsx";
@@ -11,10 +12,13 @@ import { Rules } from "./settings/rules.tsx";
 import { Sessions } from "./settings/sessions.tsx";
 import { Teams } from "./settings/teams.tsx";
 
+const Directories = onDemand(async () => (await import("./settings/directories.tsx")).Directories);
+
 const tabs: readonly { path: string; name: string; content: ComponentType }[] = [
   { path: "/settings/api-keys", name: "API keys", content: ApiKeys },
   { path: "/settings/members", name: "Members", content: Members },
   { path: "/settings/teams", name: "Teams", content: Teams },
+  { path: "/settings/directory", name: "Directory", content: Directories },
   { path: "/settings/sessions", name: "Sessions", content: Sessions },
   { path: "/settings/organization", name: "Organization", content: Organization },
   { path: "/settings/rules", name: "Rules", content: Rules },

@@ -16,19 +16,27 @@ const columns: CsvColumns<Email> = [
   ["breaches", ({ breachCount }) => breachCount],
   ["last_checked_at", ({ lastScannedAt }) => lastScannedAt],
   ["state", ({ isActive }) => (isActive ? "enabled" : "disabled")],
+  ["left", ({ hasLeft }) => (hasLeft ? "yes" : "no")],
+  ["privileged", ({ isPrivileged }) => (isPrivileged ? "yes" : "no")],
 ];
 
-type ExportProps = { query: Record<string, string | undefined>; onClose: () => void };
+type Source = "directory" | "hand";
+type ExportProps = {
+  query: Record<string, string | undefined> & { source?: Source | undefined };
+  onClose: () => void;
+};
 
 const idOf = (value: string | undefined) => (value === undefined ? undefined : Number(value));
 const flagOf = (value: string | undefined) => (value === undefined ? undefined : value === "true");
 
-const bodyOf = ({ q, domainId, teamId, isActive, breached }: ExportProps["query"]) => ({
+const bodyOf = ({ q, domainId, teamId, isActive, breached, source, left }: ExportProps["query"]) => ({
   q,
   domainId: idOf(domainId),
   teamId: idOf(teamId),
   isActive: flagOf(isActive),
   breached: flagOf(breached),
+  source,
+  left: flagOf(left),
 });
 
 const rankOf = ({ severity }: Email): number =>

@@ -1,9 +1,12 @@
 import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog, type Ends } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { FailureNotice } from "../../components/notice.tsx";
 import { Progress } from "../../components/progress.tsx";
+import { useData } from "../../components/use-data.ts";
+import { addressOf } from "../../place.ts";
 import { addresses } from "../../text/words.ts";
 import { LeaversDialog } from "./leavers.tsx";
 import { Departed, PlanRows, Quote } from "./plan.tsx";
@@ -15,6 +18,8 @@ export function ImportDialog(ends: Ends) {
   const state = useImport(ends);
   const [hasLeavers, setLeavers] = useState(false);
   const { plan, action, leavesOut } = state;
+  const directories = useData("", (signal) => call("GET /dashboard/directories", {}, { signal }));
+  const hasDirectory = directories.value && directories.value.directories.length > 0;
   return (
     <Dialog title="Import addresses" onClose={ends.onClose} staysOpen={action.isBusy} isWide>
       <TextField
@@ -41,7 +46,17 @@ export function ImportDialog(ends: Ends) {
         </div>
       )}
       {plan !== undefined && <Plan of={state} plan={plan} />}
-      <Buttons of={state} onClose={ends.onClose} onLeavers={() => setLeavers(true)} />
+      {plan !== undefined && hasDirectory && (
+        <p class="muted">
+          Who has left is said by your directory, so that this file disables nobody:{" "}
+          <a href={addressOf("/settings/directory")}>Settings, Directory</a>.
+        </p>
+      )}
+      <Buttons
+        of={state}
+        onClose={ends.onClose}
+        onLeavers={hasDirectory === false ? () => setLeavers(true) : undefined}
+      />
       {plan !== undefined && hasLeavers && (
         <LeaversDialog
           rows={leavesOut ? withoutDeparted(plan) : plan.allRows}
@@ -101,12 +116,13 @@ function Buttons({
 }: {
   of: Import;
   onClose: () => void;
-  onLeavers: () => void;
+  /** Undefined where the file does not tell who has left. */
+  onLeavers: (() => void) | undefined;
 }) {
   const wanted = plan?.rows.filter(({ status }) => status === "will_import").length ?? 0;
   return (
     <div class="buttons">
-      {plan !== undefined && !action.isBusy && (
+      {plan !== undefined && !action.isBusy && onLeavers !== undefined && (
         <>
           <Button kind="quiet" onClick={onLeavers}>
             Disable those who are missing from this file

@@ -7,6 +7,7 @@ import { Fact } from "../../components/facts.tsx";
 import { Name } from "../../components/name.tsx";
 import { FailureNotice, Pending } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
+import { PersonMarks } from "../../components/person-marks.tsx";
 import { severityColumn } from "../../components/severity.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
@@ -14,6 +15,8 @@ import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { go } from "../../router.ts";
+import { exactTime } from "../../text/dates.ts";
+import { changeInWords } from "../../text/directory.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count, number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
@@ -74,6 +77,7 @@ export function PersonPage({ id }: { id: string }) {
           <dl class="facts line">
             <Fact name="Owner">
               <Name text={value.ownerName} />
+              {PersonMarks(value)}
             </Fact>
             <Fact name="Team">
               <Name text={value.team?.name ?? null} />
@@ -84,6 +88,7 @@ export function PersonPage({ id }: { id: string }) {
             </Fact>
             <Told owner={value.owner} />
           </dl>
+          <OfDirectory of={value} />
           <SubAddresses of={value.subAddresses} />
           <Findings email={value} handling={handling} />
         </>
@@ -122,6 +127,69 @@ function Told({ owner: { hasUnsubscribed, lastMessage } }: { owner: Person["owne
         </>
       )}
     </Fact>
+  );
+}
+
+/** What a directory says of the person, and what followed for the address. */
+function OfDirectory({ of: { email, ownerName, person, leftAt, history } }: { of: Person }) {
+  if (person === null && history.length === 0) return null;
+  const name = isolated(person?.displayName ?? ownerName ?? email);
+  return (
+    <section>
+      <h2>In the directory</h2>
+      {person !== null && <DirectoryFacts person={person} leftAt={leftAt} />}
+      {history.length > 0 && (
+        <ul class="muted">
+          {history.map((change) => (
+            <li key={change.at + change.did}>{changeInWords(change, name, person !== null)}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+type DirectoryFactsProps = { person: NonNullable<Person["person"]>; leftAt: string | null };
+
+function DirectoryFacts({ person, leftAt }: DirectoryFactsProps) {
+  const { directory, displayName, title, department, manager, groups, passwordChangedAt } = person;
+  return (
+    <dl class="facts line">
+      <Fact name="Directory">
+        <Name text={directory} />
+      </Fact>
+      <Fact name="Person">
+        <Name text={displayName} />
+      </Fact>
+      {leftAt !== null && (
+        <Fact name="Left">
+          <When time={leftAt} />
+        </Fact>
+      )}
+      {title !== null && (
+        <Fact name="Title">
+          <Name text={title} />
+        </Fact>
+      )}
+      {department !== null && (
+        <Fact name="Department">
+          <Name text={department} />
+        </Fact>
+      )}
+      {manager !== null && (
+        <Fact name="Manager">
+          <Name text={manager} />
+        </Fact>
+      )}
+      {groups.length > 0 && (
+        <Fact name="Groups">
+          <bdi>{groups.join(", ")}</bdi>
+        </Fact>
+      )}
+      {passwordChangedAt !== null && (
+        <Fact name="Password changed on">{exactTime(Date.parse(passwordChangedAt))}</Fact>
+      )}
+    </dl>
   );
 }
 

@@ -5,6 +5,7 @@ import { Dialog, useDialog } from "../../components/dialog.tsx";
 import { Fact } from "../../components/facts.tsx";
 import { Pending } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
+import { PersonMarks } from "../../components/person-marks.tsx";
 import { SeverityMark } from "../../components/severity.tsx";
 import { Status } from "../../components/status.tsx";
 import { reloadAll, useData } from "../../components/use-data.ts";
@@ -34,6 +35,7 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </Fact>
         <Fact name="Owner">
           {finding.ownerName === null ? <span class="muted">not known</span> : <bdi>{finding.ownerName}</bdi>}
+          {PersonMarks(finding)}
           {finding.team !== null && (
             <>
               , <bdi>{finding.team.name}</bdi>

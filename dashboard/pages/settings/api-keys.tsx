@@ -1,13 +1,13 @@
-import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { ApiKey } from "../../api/routes.ts";
-import { Button, CopyButton } from "../../components/button.tsx";
+import { Button } from "../../components/button.tsx";
 import { now } from "../../components/clock.ts";
-import { Confirm, Dialog, type Ends, FormDialog, type Show, useDialog } from "../../components/dialog.tsx";
+import { Confirm, type Ends, FormDialog, type Show, useDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty } from "../../components/notice.tsx";
+import { ShownOnce } from "../../components/shown-once.tsx";
 import { actionsColumn, type Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { isMember } from "../../session.ts";
@@ -136,7 +136,7 @@ function CreateKey({ show, ...ends }: Ends & { show: Show }) {
       expiresAt: beginOf(String(fields.get("expiresAt")), 1),
     };
     const { key } = await call("POST /dashboard/api-keys", { body });
-    show(({ onClose }) => <CreatedKey value={key} onClose={onClose} />);
+    show(({ onClose }) => <ShownOnce title="Your new API key" noun="key" value={key} onClose={onClose} />);
   };
   return (
     <FormDialog {...ends} title="Create API key" submit="Create API key" onSubmit={create}>
@@ -165,42 +165,6 @@ function CreateKey({ show, ...ends }: Ends & { show: Show }) {
         hint="It ends with this day. Leave it empty for a key that does not end."
       />
     </FormDialog>
-  );
-}
-
-/** Shows a key, and asks before it goes without having been copied: nobody can show it again. */
-function CreatedKey({ value, onClose }: { value: string; onClose: () => void }) {
-  const [state, setState] = useState<"new" | "asking" | "copied">("new");
-  const isCopied = state === "copied";
-  useEffect(() => {
-    if (isCopied) return;
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [isCopied]);
-  const leave = (): void => (isCopied ? onClose() : setState("asking"));
-  const noteCopy = (): void => {
-    if (getSelection()?.toString().includes(value)) setState("copied");
-  };
-  return (
-    <Dialog title="Your new API key" onClose={onClose} staysOpen={!isCopied} onEscape={leave}>
-      <p>Copy it now: it is shown only once.</p>
-      <p class="secret" onCopy={noteCopy}>
-        <code>{value}</code>{" "}
-        <CopyButton text={value} about="The API key" onCopied={() => setState("copied")} />
-      </p>
-      {state === "asking" && (
-        <p role="alert">You have not copied the key. Once this is closed, nobody can show it again.</p>
-      )}
-      <div class="buttons">
-        {state === "asking" && (
-          <Button kind="danger" onClick={onClose}>
-            Close without copying
-          </Button>
-        )}
-        <Button onClick={leave}>Close</Button>
-      </div>
-    </Dialog>
   );
 }
 
