@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { publishBreach } from "./demo-breaches.ts";
+import { connectDemoDirectory, pushDemoPeople } from "./demo-directory.ts";
 
 /** The first reaches nobody outside of this machine: mail goes to a folder. The second fails. */
 const channelsOf = (brokenUrl: string) => [
@@ -21,18 +22,25 @@ const channelsOf = (brokenUrl: string) => [
   },
 ];
 
-const scanWithinMilliseconds = 30_000;
+const withinMilliseconds = 30_000;
 
 /** `directory`: of the run's data. */
-type Settings = { directory: string; port: number; brokenUrl: string; signal: AbortSignal };
+type Settings = {
+  directory: string;
+  port: number;
+  brokenUrl: string;
+  signal: AbortSignal;
+  /** Of a session of an admin, which ends with its use. */
+  cookie: Promise<string>;
+};
 
 /**
- * Adds the channels and imports the addresses, scans them in two scans and acknowledges two findings. Throws
- * when the API refuses a request, or a scan does not end in time.
+ * Adds the channels and imports the addresses, and scans them in two scans. Between these a directory says who
+ * has left. Acknowledges two findings. Throws when the API refuses a request, or something does not end in time.
  */
 export const fillDemo = async (
   key: string,
-  { directory, port, brokenUrl, signal }: Settings,
+  { directory, port, brokenUrl, signal, cookie }: Settings,
 ): Promise<void> => {
   const call = async (
     method: "GET" | "POST" | "PUT",
@@ -57,16 +65,31 @@ export const fillDemo = async (
     await call("POST", "/emails/import/commit", await call("POST", "/emails/import/preview", form));
   };
 
-  const scan = async (): Promise<void> => {
-    await call("POST", "/scans");
-    for (const deadline = Date.now() + scanWithinMilliseconds; Date.now() < deadline; ) {
-      const { scans } = (await call("GET", "/scans?limit=1")) as { scans: { status: string }[] };
-      if (scans[0]?.status === "completed" || scans[0]?.status === "failed") return;
+  const until = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
+    for (const deadline = Date.now() + withinMilliseconds; Date.now() < deadline; ) {
+      if (await isSo()) return;
       await setTimeout(500, undefined, { signal });
     }
-    throw new Error("A scan did not end in time");
+    throw new Error(`${what} did not end in time`);
   };
 
+  const scan = async (): Promise<void> => {
+    await call("POST", "/scans");
+    await until("A scan", async () => {
+      const { scans } = (await call("GET", "/scans?limit=1")) as { scans: { status: string }[] };
+      return scans[0]?.status === "completed" || scans[0]?.status === "failed";
+    });
+  };
+
+  const areDisabled = (many: number): Promise<void> =>
+    until("What follows from the directory", async () => {
+      const { total } = await call("GET", "/emails?isActive=false&limit=1");
+      return total === many;
+    });
+
+  const token = cookie.then((value) => connectDemoDirectory({ port, signal, cookie: value }));
+  // It is awaited below, unless something else fails before.
+  token.catch(() => {});
   for (const { name, body, options } of channelsOf(brokenUrl)) {
     const { id } = await call("POST", "/alert-configs", body);
     const whole = { name, minSeverity: "low", tellOwners: false, ...options };
@@ -78,6 +101,7 @@ export const fillDemo = async (
   // What the first check of an address finds is no news.
   await publishBreach(directory);
   await importFile("more-people.csv");
+  await pushDemoPeople(await token, { port, signal, areDisabled });
   await scan();
   const { breaches } = (await call("GET", "/breaches?acknowledged=false")) as {
     breaches: { id: number; email: string }[];

@@ -54,7 +54,8 @@ export const createDemo = async (settings: Settings): Promise<Demo> => {
     "admin",
   );
   const demo = { organizationId, domainId: domain.id, key, userId: user.id };
-  await fillDemo(key, settings);
+  const session = admin("session", "create", ...ofOrganization, "--user", String(user.id));
+  await fillDemo(key, { ...settings, cookie: session.then(({ cookie }) => cookie as string) });
   // Last: a start that was interrupted leaves an unfinished organization, and the next start makes another one.
   await writeFile(file, JSON.stringify(demo), { mode: 0o600 });
   return demo;

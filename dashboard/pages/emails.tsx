@@ -176,19 +176,21 @@ const columns = (
     name: "Address",
     kind: "main",
     width: "address",
-    cell: ({ id, email }) => (
-      <a href={addressOf(`/emails/${id}`)} title={email}>
-        <bdi>{inBothForms(email)}</bdi>
-      </a>
+    cell: ({ id, email, ...marked }) => (
+      <span class="tailed">
+        <a href={addressOf(`/emails/${id}`)} title={email}>
+          <bdi>{inBothForms(email)}</bdi>
+        </a>
+        {PersonMarks(marked)}
+      </span>
     ),
   },
   {
     name: "Owner and team",
-    cell: (email) => (
+    cell: ({ ownerName, team }) => (
       <span class="tailed">
-        {Name({ text: email.ownerName })}
-        {PersonMarks(email)}
-        {email.team !== null && <small>{Name({ text: email.team.name })}</small>}
+        {Name({ text: ownerName })}
+        {team !== null && <small>{Name({ text: team.name })}</small>}
       </span>
     ),
   },

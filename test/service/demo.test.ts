@@ -44,6 +44,7 @@ test("a browser signs in with the link and finds invented findings of two scans"
   expect(reply).toMatchObject({ status: 201, body: { user: { id: demo.userId, role: "admin" } } });
   const { v1 } = browserWith(String(reply.headers["set-cookie"]).split(";")[0] ?? "");
   expect((await v1.get("/emails")).body).toMatchObject({ total: 40 });
+  expect((await v1.get("/emails?left=true")).body).toMatchObject({ total: 2 });
   expect((await v1.get("/scans?status=completed")).body).toMatchObject({ total: 2 });
   const { breaches, total, unacknowledged } = (await v1.get("/breaches")).body as {
     breaches: { breach: { title: string } }[];

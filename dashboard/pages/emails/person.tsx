@@ -77,12 +77,14 @@ export function PersonPage({ id }: { id: string }) {
           <dl class="facts line">
             <Fact name="Owner">
               <Name text={value.ownerName} />
-              {PersonMarks(value)}
             </Fact>
             <Fact name="Team">
               <Name text={value.team?.name ?? null} />
             </Fact>
-            <Fact name="State">{value.isActive ? "Enabled" : "Disabled"}</Fact>
+            <Fact name="State">
+              {value.isActive ? "Enabled" : "Disabled"}
+              {PersonMarks(value)}
+            </Fact>
             <Fact name="Last checked">
               <When time={value.lastScannedAt} none="not yet" />
             </Fact>
@@ -137,7 +139,7 @@ function OfDirectory({ of: { email, ownerName, person, leftAt, history } }: { of
   return (
     <section>
       <h2>In the directory</h2>
-      {person !== null && <DirectoryFacts person={person} leftAt={leftAt} />}
+      {person !== null && <DirectoryFacts person={person} ownerName={ownerName} leftAt={leftAt} />}
       {history.length > 0 && (
         <ul class="muted">
           {history.map((change) => (
@@ -149,18 +151,20 @@ function OfDirectory({ of: { email, ownerName, person, leftAt, history } }: { of
   );
 }
 
-type DirectoryFactsProps = { person: NonNullable<Person["person"]>; leftAt: string | null };
+type DirectoryFactsProps = Pick<Person, "ownerName" | "leftAt"> & { person: NonNullable<Person["person"]> };
 
-function DirectoryFacts({ person, leftAt }: DirectoryFactsProps) {
+function DirectoryFacts({ person, ownerName, leftAt }: DirectoryFactsProps) {
   const { directory, displayName, title, department, manager, groups, passwordChangedAt } = person;
   return (
     <dl class="facts line">
       <Fact name="Directory">
         <Name text={directory} />
       </Fact>
-      <Fact name="Person">
-        <Name text={displayName} />
-      </Fact>
+      {displayName !== ownerName && (
+        <Fact name="Person">
+          <Name text={displayName} />
+        </Fact>
+      )}
       {leftAt !== null && (
         <Fact name="Left">
           <When time={leftAt} />

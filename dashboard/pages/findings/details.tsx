@@ -35,12 +35,12 @@ function FindingFacts({ finding }: { finding: Finding }) {
         </Fact>
         <Fact name="Owner">
           {finding.ownerName === null ? <span class="muted">not known</span> : <bdi>{finding.ownerName}</bdi>}
-          {PersonMarks(finding)}
           {finding.team !== null && (
             <>
               , <bdi>{finding.team.name}</bdi>
             </>
           )}
+          {PersonMarks(finding)}
         </Fact>
         <Fact name="Owner told">
           {finding.ownerToldAt === null ? (

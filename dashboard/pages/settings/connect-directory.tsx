@@ -121,7 +121,9 @@ function Connected({ kind, connected: { id, name, url, token }, onClose }: Conne
       before={
         <>
           <p>Step 2 of 3. Give the directory this URL and this token.</p>
-          <Url url={url} />
+          <p class="secret">
+            <code>{url}</code> <CopyButton text={url} about="The URL" />
+          </p>
         </>
       }
     >
@@ -137,12 +139,6 @@ function Connected({ kind, connected: { id, name, url, token }, onClose }: Conne
     </ShownOnce>
   );
 }
-
-export const Url = ({ url }: { url: string }) => (
-  <p class="secret">
-    <code>{url}</code> <CopyButton text={url} about="The URL" />
-  </p>
-);
 
 /** Waits until the directory calls, and then tells what has come. Somebody is about to look at both at once. */
 function FirstRequest({ id }: { id: Directory["id"] }) {

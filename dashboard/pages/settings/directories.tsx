@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { sendChanges } from "../../api/changes.ts";
 import { call } from "../../api/client.ts";
 import type { Directory } from "../../api/routes.ts";
-import { Button, DetailsButton } from "../../components/button.tsx";
+import { Button, CopyButton, DetailsButton } from "../../components/button.tsx";
 import { now } from "../../components/clock.ts";
 import { Confirm, Dialog, type Ends, FormDialog, type Show, useDialog } from "../../components/dialog.tsx";
 import { Fact } from "../../components/facts.tsx";
@@ -18,7 +18,7 @@ import { timePassed } from "../../text/dates.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { addresses, count, number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
-import { ConnectDirectory, Url } from "./connect-directory.tsx";
+import { ConnectDirectory } from "./connect-directory.tsx";
 
 const firstCallSeconds = 3;
 
@@ -139,7 +139,7 @@ function Connection({ directory, isOnly, show }: ConnectionProps) {
         )}
         {url !== undefined && (
           <Fact name="URL">
-            <Url url={url} />
+            <code>{url}</code> <CopyButton text={url} about="The URL" />
           </Fact>
         )}
       </dl>
