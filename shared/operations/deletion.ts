@@ -93,6 +93,7 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
     keys.groupMember(org, 0, 0),
     keys.namedAddress(org, "", ""),
     keys.directoryTask(org, ""),
+    keys.outsideDomain(org, 0, ""),
     keys.seatWait(org, "", ""),
     keys.ruleMark(org, ""),
   ];

@@ -1,10 +1,9 @@
 /** What directories say of the person behind an address, in names, live from their rows. */
-import { type Key, keys } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import { domainOf } from "../contract/address.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as directories from "./directory.ts";
-import { inOrder, latest, type NamedAddress, type Naming } from "./follow/address.ts";
+import { inOrder, latest, type Naming } from "./follow/address.ts";
+import { readNamed } from "./follow/named.ts";
 import { type GroupRow, groups } from "./group.ts";
 import { directoryOf, nameOf, type Person, people } from "./person.ts";
 import type { AddressChange, ShownPerson } from "./view-schema.ts";
@@ -67,26 +66,18 @@ const deleted = (facts: NonNullable<Email["person"]>): ShownPerson => ({
 
 /** The people of connected directories who have the address, or had it when they were deleted. */
 const read = async (org: number, email: string): Promise<{ namings: Naming[]; history: AddressChange[] }> => {
-  const { pk, sk } = keys.namedAddress(org, domainOf(email), email);
-  const [rows, connected] = await Promise.all([
-    table.query<Key & NamedAddress>({ pk, prefix: sk }),
-    directories.rows(org),
-  ]);
-  const prefix = `${email}#`;
-  const named = rows
-    .filter((row) => row.sk.startsWith(prefix))
-    .flatMap((row) => {
-      const [directoryId, id] = row.sk.slice(prefix.length).split("#").map(Number);
-      const directory = connected.find((each) => each.id === directoryId);
-      return directory === undefined || id === undefined ? [] : [{ directory, id }];
-    });
+  const [{ row, ofPeople }, connected] = await Promise.all([readNamed(org, email), directories.rows(org)]);
+  const named = ofPeople.flatMap(({ directoryId, personId }) => {
+    const directory = connected.find((each) => each.id === directoryId);
+    return directory === undefined ? [] : [{ directory, id: personId }];
+  });
   const persons = await people.getMany(
     org,
     named.map(({ id }) => id),
   );
   return {
     namings: named.map(({ directory }, index) => ({ directory, person: persons[index] })),
-    history: rows.find((row) => row.sk === email)?.history ?? [],
+    history: row?.history ?? [],
   };
 };
 

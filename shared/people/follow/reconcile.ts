@@ -28,6 +28,7 @@ import { groups } from "../group.ts";
 import { people } from "../person.ts";
 import { type Decision, decide, type NamedAddress, type Naming, saidOf } from "./address.ts";
 import { type Deed, type DirectoryLog, logWrites } from "./log.ts";
+import { readNamed } from "./named.ts";
 import { domainWrites, OutsideDomains } from "./outside.ts";
 import { done as doneWrite, keyOf, type Task, task } from "./task.ts";
 
@@ -193,23 +194,15 @@ const knownOf = async (org: number): Promise<Known> => {
 
 const lookAt = async (org: number, email: string, { connected }: Known): Promise<Look> => {
   const name = domainOf(email);
-  const { pk, sk } = keys.namedAddress(org, name, email);
-  const [rows, ownTask, domainName, address] = await Promise.all([
-    table.query<Key & { leftAt?: string; name?: string }>({ pk, prefix: sk }),
+  const [{ row, ofPeople }, ownTask, domainName, address] = await Promise.all([
+    readNamed(org, email),
     table.get<Task>(keyOf(org, "ADDRESS", email)),
     table.get<{ id: number }>(keys.domainName(org, name)),
     table.get<{ emailId: number }>(keys.address(org, email)),
   ]);
-  const ofPeople = rows.filter((row) => row.sk.startsWith(`${sk}#`));
-  const named = ofPeople.flatMap((row) => {
-    const [directory, person] = row.sk
-      .slice(sk.length + 1)
-      .split("#")
-      .map(Number);
-    const of = connected.get(directory as number);
-    return of === undefined
-      ? []
-      : [{ directory: of, id: person as number, leftAt: row.leftAt, name: row.name }];
+  const named = ofPeople.flatMap(({ directoryId, personId, leftAt, name }) => {
+    const directory = connected.get(directoryId);
+    return directory === undefined ? [] : [{ directory, id: personId, leftAt, name }];
   });
   const [persons, domain, watched] = await Promise.all([
     people.getMany(
@@ -221,7 +214,7 @@ const lookAt = async (org: number, email: string, { connected }: Known): Promise
   ]);
   return {
     email,
-    row: rows.find((row) => row.sk === sk) as Look["row"],
+    row,
     namings: named.map(({ directory, leftAt, name }, index) => ({
       directory,
       person: persons[index],
@@ -303,13 +296,16 @@ const writesOf = (
           domain,
         )
       : watched && changeOf(org, watched, { isActive, ownerName, teamId: team, named: ofDirectory }, domain);
+  // Who is adopted has mostly the directory's name already.
+  const isRenamed =
+    watched !== undefined &&
+    ((ownerName !== undefined && ownerName !== watched.ownerName) ||
+      (team !== undefined && team !== emails.groupOf(watched).teamId));
   const deeds: Deed[] = [
     ...(decision.add === true ? (["added"] as const) : []),
     ...(isActive === true ? (["enabled"] as const) : []),
     ...(isActive === false ? (["disabled"] as const) : []),
-    ...(decision.add !== true && writes !== undefined && (ownerName !== undefined || team !== undefined)
-      ? (["renamed"] as const)
-      : []),
+    ...(isRenamed ? (["renamed"] as const) : []),
   ];
   const waitsSince = waits ? (row?.waitsSince ?? now) : undefined;
   const before = row?.outside ?? new Set<number>();
