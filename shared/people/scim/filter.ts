@@ -50,7 +50,7 @@ const unquoted = (quoted: string): string => {
 const withoutTexts = (filter: string, texts: string[]): string => {
   const numbered = (text: string): string => `"${texts.push(text) - 1}"`;
   return filter.replace(
-    /("(?:[^"\\]|\\.)*")|(\b(?:eq|sw|co)\s+)(?!(?:true|false|null)\b|")([^\s"()[\]]+)/gi,
+    /("(?:[^"\\]|\\.)*")|(\b(?:eq|sw|co)\s+)(?!null\b|")([^\s"()[\]]+)/gi,
     (_, quoted, start, word) =>
       quoted === undefined ? `${start}${numbered(word)}` : numbered(unquoted(quoted)),
   );
@@ -64,13 +64,33 @@ const withWork = (text: string): string =>
 export const readFilter = (kind: Kind, text: string): Comparison[] => {
   if (text.length > maximumCharacters) throw invalid("invalidFilter", "filter: is too long");
   const texts: string[] = [];
-  let filter: Filter;
+  return comparisonsOf(kind, parsed(withWork(text), texts), texts);
+};
+
+const parsed = (text: string, texts: string[]): Filter => {
   try {
-    filter = parse(withoutTexts(withWork(text), texts));
+    return parse(withoutTexts(text, texts));
   } catch {
     throw invalid("invalidFilter", "filter: cannot be read");
   }
-  return comparisonsOf(kind, filter, texts);
+};
+
+export type Equal = { attribute: string; value: string };
+
+/**
+ * The comparisons of a filter of entries, as in `emails[type eq "work"]`: `eq` alone, joined by `and`. Throws a
+ * `Problem` of `invalidFilter`.
+ */
+export const readEqual = (text: string, attributes: readonly string[]): Equal[] => {
+  const texts: string[] = [];
+  const read = (filter: Filter): Equal[] => {
+    if (filter.op === "and" && "filters" in filter) return filter.filters.flatMap(read);
+    const attribute = "attrPath" in filter ? attributeName(filter.attrPath) : "";
+    if (!("compValue" in filter) || filter.op !== "eq" || !attributes.includes(attribute))
+      throw invalid("invalidFilter", `path: only eq on ${attributes.join(", ")} is supported, joined by and`);
+    return [{ attribute, value: texts[Number(filter.compValue)] ?? "" }];
+  };
+  return read(parsed(text, texts));
 };
 
 const notSupported = (): Error =>

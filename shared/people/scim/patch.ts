@@ -3,6 +3,7 @@
 import { ScimError, scimPatch } from "scim-patch";
 import * as z from "zod/mini";
 import { valid } from "../../contract/valid.ts";
+import { changedEmails } from "./emails.ts";
 import { type Path, readPath, schemas, withNames } from "./names.ts";
 import { invalid, type Problem } from "./problem.ts";
 
@@ -42,6 +43,8 @@ export const readOperations = (body: Record<string, unknown>): Operation[] => {
   const { data, problem } = valid(request, withOperations(body));
   if (data === undefined) throw invalid("invalidSyntax", `${problem.path.join(".")}: ${problem.message}`);
   return data.Operations.flatMap(({ op, path: text, value }) => {
+    if (op !== "remove" && value === undefined)
+      throw invalid("invalidValue", "value: is required to add and to replace");
     if (text === undefined || text === null || text === "") {
       if (op === "remove") throw invalid("noTarget", "path: is required to remove");
       return inValue(op, value);
@@ -91,14 +94,8 @@ const forLibrary = ({
     subAttribute === undefined ? "" : `.${subAttribute}`
   }`;
   const text = schema === undefined ? end : `${schema}:${end}`;
-  if (op === "remove") {
-    // The library compares whole entries, and clients name them by their value alone.
-    return [{ op, path: text }];
-  }
+  if (op === "remove") return [{ op, path: text }];
   if (isNothing(value)) return [{ op: "remove", path: text }];
-  // One entry in place of a list.
-  const isList = attribute === "emails" && filter === undefined && subAttribute === undefined;
-  if (isList && !Array.isArray(value)) return [{ op, path: text, value: [value] }];
   if (attribute !== "manager" || subAttribute !== undefined) return [{ op, path: text, value }];
   // A manager is replaced as a whole: another one has another name. Entra's documents have a list of one.
   const [one] = Array.isArray(value) ? value : [value];
@@ -129,15 +126,6 @@ const isStored = ({ schema, attribute }: Path): boolean =>
 export const required = (attribute: string): Problem =>
   invalid("mutability", `${attribute}: is required, and cannot be removed`);
 
-/** Entries of `emails` without those that the value names, by their address where it has one. */
-const without = (emails: unknown, value: unknown): unknown[] => {
-  const gone = (Array.isArray(value) ? value : [value]).map((each) => namedBy(each));
-  return (Array.isArray(emails) ? emails : []).filter((email) => !gone.includes(namedBy(email)));
-};
-
-const namedBy = (entry: unknown): unknown =>
-  typeof entry === "object" && entry !== null && "value" in entry ? entry.value : entry;
-
 /**
  * The attributes of a user after these operations. Operations on attributes that are not stored do nothing.
  * Throws a `Problem` of `invalidPath` or `noTarget`.
@@ -148,7 +136,7 @@ export const patched = (
 ): Record<string, unknown> => {
   let resource = structuredClone(attributes);
   for (const operation of operations) {
-    const { op, path, value } = operation;
+    const { op, path } = operation;
     if (op === "remove" && path.schema !== undefined && path.attribute === undefined) {
       const { [path.schema]: _, ...rest } = resource;
       resource = rest;
@@ -156,9 +144,9 @@ export const patched = (
     }
     if (!isStored(path)) continue;
     if (op === "remove" && path.attribute === "userName") throw required("userName");
-    const isListed = op === "remove" && path.attribute === "emails" && path.filter === undefined;
-    if (isListed && value !== undefined && value !== null) {
-      resource = { ...resource, emails: without(resource.emails, value) };
+    if (path.attribute === "emails") {
+      const { emails } = resource;
+      resource = { ...resource, emails: changedEmails(Array.isArray(emails) ? emails : [], operation) };
       continue;
     }
     try {
@@ -167,11 +155,12 @@ export const patched = (
         forLibrary(operation) as Parameters<typeof scimPatch>[1],
       ) as unknown as Record<string, unknown>;
     } catch (error) {
-      if (!(error instanceof ScimError)) throw error;
-      throw invalid(
-        error.scimCode === "noTarget" ? "noTarget" : "invalidPath",
-        `${path.attribute}: the operation cannot be done there`,
-      );
+      const detail = `${path.attribute}: the operation cannot be done there`;
+      if (error instanceof ScimError)
+        throw invalid(error.scimCode === "noTarget" ? "noTarget" : "invalidPath", detail);
+      // The library expects values of the right type.
+      if (error instanceof TypeError) throw invalid("invalidValue", detail);
+      throw error;
     }
   }
   return resource;
