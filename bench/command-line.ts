@@ -9,6 +9,7 @@ export const arms = {
   contention: "Many calls of one organization at once, and a scan with conflicts",
   acknowledgements: "Acknowledging all findings of a first scan at once",
   alerts: "Throughput and latency of alerts, also while some endpoints never answer, and those of one scan",
+  rules: "Findings that end without a click in three years of a company",
   cost: "What operations and a month cost, line by line",
 } as const;
 

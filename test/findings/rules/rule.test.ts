@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { mayEnd } from "../../../bench/rules-oracle.ts";
 import { type Facts, holds, judge, type State } from "../../../shared/findings/rules/rule.ts";
 import { type RuleId, rulesInOrder } from "../../../shared/findings/rules/rule-schema.ts";
 import { breachOf } from "../../../shared/hibp/breach.ts";
-import { mayEnd } from "./oracle.ts";
 
 const now = new Date("2026-11-29T12:00:00.000Z");
 

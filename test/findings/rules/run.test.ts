@@ -1,6 +1,7 @@
 /** Rules end findings that are there, and open them again, whoever is at work and whoever dies. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { mayEnd } from "../../../bench/rules-oracle.ts";
 import { keys } from "../../../shared/aws/table/keys.ts";
 import * as table from "../../../shared/aws/table/table.ts";
 import * as acknowledgements from "../../../shared/findings/acknowledgements/acknowledgement.ts";
@@ -29,7 +30,6 @@ import {
   somebody,
 } from "../acknowledgements/findings.ts";
 import { killedAfter } from "../acknowledgements/killed.ts";
-import { mayEnd } from "./oracle.ts";
 import {
   ada,
   findingsOf,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /** The table of docs/severity.md: data class in lower case → its level. */
 const levels: ReadonlyMap<string, string> = new Map(
-  readFileSync(join(import.meta.dirname, "../../../docs/severity.md"), "utf8")
+  readFileSync(join(import.meta.dirname, "../docs/severity.md"), "utf8")
     .split("\n")
     .flatMap((line) => {
       const [, level, names] = /^\| (high|medium|low) \| ([^|]+) \|/.exec(line) ?? [];
