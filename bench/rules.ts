@@ -31,7 +31,7 @@ export const run = async ({ progress }: Context): Promise<Table[]> => {
       ],
       rows,
       notes: [
-        "Breaches with their dates, sizes and data classes are those that Have I Been Pwned listed in 2025 (bench/hibp-mix.csv).",
+        "Breaches have the dates, sizes and data classes that Have I Been Pwned listed in 2025 (bench/hibp-mix.csv).",
         "An oracle that shares no code with the rules looks after each change of a fact whether each state is right.",
       ],
     },
