@@ -40,6 +40,12 @@ const context = createContext({
   console: { log: (text: string) => ask("log", text), warn: (text: string) => ask("log", text) },
   Date: ScriptDate,
   AdminDirectory: { Users: { list: (options: object) => ask("list", JSON.parse(JSON.stringify(options))) } },
+  AdminReports: {
+    Activities: {
+      list: (user: string, application: string, options: object) =>
+        ask("listActivities", user, application, JSON.parse(JSON.stringify(options))),
+    },
+  },
   PropertiesService: {
     getScriptProperties: () => ({
       getProperty: (key: string) => ask("getProperty", key),

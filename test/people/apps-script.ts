@@ -34,6 +34,8 @@ export const createWorkspace = (properties: Record<string, string>) => {
   const workspace = {
     users: [] as WorkspaceUser[],
     deleted: [] as WorkspaceUser[],
+    /** Changes of passwords, by the ids of users. */
+    passwordChanges: [] as { id: string; at: string }[],
     properties: new Map(Object.entries(properties)),
     triggers: new Map<string, number>(),
     requests: [] as Request[],
@@ -67,6 +69,7 @@ export const createWorkspace = (properties: Record<string, string>) => {
     fields: string;
     pageToken?: string;
   };
+  type Report = { eventName: string; startTime?: string; pageToken?: string };
   const services: Record<string, (...args: never[]) => unknown> = {
     log: (text: string) => workspace.log.push(text),
     list: ({ customer, maxResults, showDeleted, fields, pageToken }: List) => {
@@ -79,6 +82,23 @@ export const createWorkspace = (properties: Record<string, string>) => {
         ...(all.length > 0 && { users: all.slice(from, to).map((user) => masked(user, fields)) }),
         ...(to < all.length && { nextPageToken: `page-${to}` }),
       };
+    },
+    listActivities: (user: string, application: string, { eventName, startTime, pageToken }: Report) => {
+      if (user !== "all" || application !== "user_accounts" || eventName !== "password_edit")
+        throw new Error("Bad Request");
+      // The newest come first.
+      const all = workspace.passwordChanges
+        .filter(({ at }) => startTime === undefined || Date.parse(at) >= Date.parse(startTime))
+        .sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
+      const from = Number(pageToken ?? 0);
+      const to = from + workspace.pageSize;
+      const items = all.slice(from, to).map(({ id, at }) => ({
+        kind: "admin#reports#activity",
+        id: { time: at, applicationName: "user_accounts" },
+        actor: { email: "somebody@demo.example", profileId: id },
+        events: [{ type: "password_change", name: "password_edit" }],
+      }));
+      return { ...(items.length > 0 && { items }), ...(to < all.length && { nextPageToken: String(to) }) };
     },
     getProperty: (key: string) => workspace.properties.get(key) ?? null,
     setProperty: (key: string, value: string) => {

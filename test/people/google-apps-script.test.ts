@@ -179,6 +179,40 @@ test("what others push for a person stays", async () => {
   expect(user[own]).toMatchObject({ privileged: true, passwordChangedAt: expect.any(String) });
 });
 
+test("dates of passwords come from Google's log, the last of each person", async () => {
+  const { workspace, list } = await create();
+  workspace.users = ["ada", "grace", "mary"].map((name) => userOf(name));
+  const [ada = "", grace = "", mary = ""] = workspace.users.map(({ id }) => id);
+  workspace.passwordChanges = [
+    { id: ada, at: "2026-09-01T08:00:00.000Z" },
+    { id: ada, at: "2026-11-03T08:15:00.123Z" },
+    { id: grace, at: "2026-10-01T08:00:00.000Z" },
+    { id: "115450000000009999999", at: "2026-11-04T08:00:00.000Z" },
+  ];
+  workspace.pageSize = 2;
+  const dates = async () =>
+    Object.fromEntries(
+      (await list("/Users?count=200")).map((user) => [
+        user.externalId,
+        user["urn:breach-monitor:scim:2.0:User"].passwordChangedAt,
+      ]),
+    );
+  expect(await workspace.run()).toMatchObject({ error: undefined });
+  const both = { [ada]: "2026-11-03T08:15:00.123Z", [grace]: "2026-10-01T08:00:00.000Z", [mary]: undefined };
+  expect(await dates()).toEqual(both);
+  // Of six hours before the last one, what came late is found. Nobody's date goes back.
+  workspace.passwordChanges.push({ id: mary, at: "2026-11-04T03:00:00.000Z" });
+  workspace.passwordChanges.push({ id: ada, at: "2026-11-04T02:30:00.000Z" });
+  workspace.fault = ({ method }) => (method === "patch" ? { status: 503, headers: {}, text: "" } : undefined);
+  expect((await workspace.run()).error).toMatch(/A date of a password: 503/);
+  workspace.fault = () => undefined;
+  expect(await workspace.run()).toMatchObject({ error: undefined });
+  const later = { [ada]: "2026-11-04T02:30:00.000Z", [mary]: "2026-11-04T03:00:00.000Z" };
+  expect(await dates()).toEqual({ ...both, ...later });
+  await workspace.run();
+  expect(workspace.requests.map(({ method }) => method)).not.toContain("patch");
+});
+
 test("at 429, 5xx and no answer it waits and asks again", async () => {
   const { workspace, users } = await create();
   workspace.users = Array.from({ length: 6 }, (_, index) => userOf(`user-${index}`));

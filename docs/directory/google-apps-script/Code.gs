@@ -18,6 +18,8 @@ const FORM = 1;
 const RUN_MILLISECONDS = 4.5 * 60 * 1000;
 /** The directory takes 1,500 requests a minute. */
 const AT_ONCE = 10;
+/** Google reports changes of passwords late. */
+const REPORT_MILLISECONDS = 6 * 60 * 60 * 1000;
 const TRIES = 5;
 
 const CORE = "urn:ietf:params:scim:schemas:core:2.0:User";
@@ -39,7 +41,9 @@ function install() {
 
 /** Run this by hand to push everybody anew, such as after a time without a plan. */
 function startOver() {
-  PropertiesService.getScriptProperties().deleteProperty("FINGERPRINTS");
+  const properties = PropertiesService.getScriptProperties();
+  properties.deleteProperty("FINGERPRINTS");
+  properties.deleteProperty("PASSWORDS_UNTIL");
   synchronize();
 }
 
@@ -54,7 +58,7 @@ function synchronize() {
   try {
     const run = beginRun();
     const buckets = bucketsOf(listPeople(run), run.orgUnits);
-    const isDone = pushBuckets(buckets, run);
+    const isDone = pushBuckets(buckets, run) && pushPasswordDates(run);
     console.log(JSON.stringify(run.counts));
     goOnSoon(isDone);
     if (run.failures.length > 0)
@@ -97,7 +101,8 @@ function listPeople(run) {
   for (const showDeleted of ["false", "true"]) {
     let pageToken;
     do {
-      const page = listPage({ customer: "my_customer", maxResults: 500, showDeleted, fields: FIELDS, pageToken });
+      const options = { customer: "my_customer", maxResults: 500, showDeleted, fields: FIELDS, pageToken };
+      const page = patiently(() => AdminDirectory.Users.list(options));
       for (const user of page.users || []) people.push({ user, isDeleted: showDeleted === "true" });
       pageToken = page.nextPageToken;
     } while (pageToken);
@@ -106,10 +111,11 @@ function listPeople(run) {
   return people;
 }
 
-function listPage(options) {
+/** Google's services refuse some calls at busy times. */
+function patiently(call) {
   for (let tries = 1; ; tries++) {
     try {
-      return AdminDirectory.Users.list(options);
+      return call();
     } catch (error) {
       if (tries === TRIES) throw error;
       Utilities.sleep(1000 * 2 ** tries);
@@ -260,6 +266,71 @@ function push(people, run) {
   return failed;
 }
 
+/**
+ * Pushes when people changed their passwords, by Google's log of the last 180 days. Returns whether the time was
+ * enough. Does nothing where the service AdminReports is not enabled.
+ */
+function pushPasswordDates(run) {
+  if (typeof AdminReports === "undefined") return true;
+  const properties = PropertiesService.getScriptProperties();
+  const until = properties.getProperty("PASSWORDS_UNTIL");
+  const changes = listPasswordChanges(until);
+  for (let from = 0; from < changes.length; from += AT_ONCE) {
+    if (Date.now() > run.until) return false;
+    const some = changes.slice(from, from + AT_ONCE);
+    if (!pushDates(some, run)) return Date.now() <= run.until;
+    properties.setProperty("PASSWORDS_UNTIL", some[some.length - 1].time);
+  }
+  return Date.now() <= run.until;
+}
+
+/** The last change of each person, the oldest first. */
+function listPasswordChanges(until) {
+  const last = new Map();
+  const startTime = until && new Date(Date.parse(until) - REPORT_MILLISECONDS).toISOString();
+  let pageToken;
+  do {
+    const options = { eventName: "password_edit", maxResults: 1000, ...(startTime && { startTime }) };
+    const page = patiently(() =>
+      AdminReports.Activities.list("all", "user_accounts", { ...options, ...(pageToken && { pageToken }) }),
+    );
+    for (const { id, actor } of page.items || []) {
+      const time = new Date(id.time).toISOString();
+      if (actor && actor.profileId && !(last.get(actor.profileId) >= time)) last.set(actor.profileId, time);
+    }
+    pageToken = page.nextPageToken;
+  } while (pageToken);
+  return [...last]
+    .map(([externalId, time]) => ({ externalId, time }))
+    .sort((one, other) => (one.time < other.time ? -1 : 1));
+}
+
+/** Returns whether all went well. Who is unknown in the directory, or whose date is later there, stays. */
+function pushDates(changes, run) {
+  const lookUps = changes.map(({ externalId }) => ({
+    method: "get",
+    path:
+      `/Users?attributes=${encodeURIComponent(`${OWN}:passwordChangedAt`)}&filter=` +
+      encodeURIComponent(`externalId eq ${JSON.stringify(externalId)}`),
+  }));
+  const found = answersOf(lookUps, run);
+  const patches = changes.flatMap(({ time }, index) =>
+    ((found[index].body || {}).Resources || [])
+      .filter((user) => !(Date.parse((user[OWN] || {}).passwordChangedAt) >= Date.parse(time)))
+      .map(({ id }) => ({
+        method: "patch",
+        path: `/Users/${id}`,
+        body: patchBody([{ op: "replace", path: `${OWN}:passwordChangedAt`, value: time }]),
+      })),
+  );
+  const all = [...found, ...answersOf(patches, run)];
+  const failed = all.filter(({ status }) => ![200, 204, 404].includes(status));
+  if (Date.now() <= run.until)
+    run.failures.push(...failed.map(({ status, detail }) => `A date of a password: ${status} ${detail}`));
+  run.counts.dates = (run.counts.dates || 0) + patches.length;
+  return failed.length === 0;
+}
+
 function userOf(person) {
   const { externalId, userName, active, displayName, name, emails, title, preferredLanguage } = person;
   const { department, employeeNumber, manager, privileged } = person;
@@ -281,13 +352,11 @@ function patchOf(person) {
     [`${ENTERPRISE}:employeeNumber`, person.employeeNumber],
     [`${ENTERPRISE}:manager`, person.manager],
   ].filter(([, value]) => !value);
-  return {
-    schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"],
-    Operations: [
-      { op: "replace", value: attributes },
-      ...gone.map(([path]) => ({ op: "remove", path })),
-    ],
-  };
+  return patchBody([{ op: "replace", value: attributes }, ...gone.map(([path]) => ({ op: "remove", path }))]);
+}
+
+function patchBody(operations) {
+  return { schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"], Operations: operations };
 }
 
 /**
