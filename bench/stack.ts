@@ -52,7 +52,7 @@ type MethodSetting = { HttpMethod: string; ResourcePath: string; ThrottlingRateL
 
 type Api = { Body: { paths: Record<string, Record<string, { security?: object[] }>> } };
 
-/** A method has its own limit, or the stage's. Those without the authorizer are the page's. */
+/** A method has its own limit, or the stage's. Those without the authorizer are the page's and SCIM's. */
 const limitsOf = (assembly: Assembly): Resources["requestsPerSecond"] => {
   const [stage] = assembly.ofType<{ MethodSettings: MethodSetting[] }>("AWS::ApiGateway::Stage");
   const [usual, ...own] = stage?.properties.MethodSettings ?? [];
@@ -60,10 +60,14 @@ const limitsOf = (assembly: Assembly): Resources["requestsPerSecond"] => {
   const methods = Object.values(api?.properties.Body.paths ?? {}).flatMap((path) => Object.values(path));
   const ofPage = methods.filter(({ security }) => security === undefined);
   const isOfPage = ({ ResourcePath }: MethodSetting): boolean => ResourcePath.startsWith("/~1app");
+  const isOfScim = ({ ResourcePath }: MethodSetting): boolean => ResourcePath.startsWith("/~1scim");
   const sumOf = (some: MethodSetting[], methodCount: number): number =>
     some.reduce((sum, { ThrottlingRateLimit }) => sum + ThrottlingRateLimit, 0) +
     (methodCount - some.length) * (usual?.ThrottlingRateLimit ?? Number.NaN);
-  const [ownOfPage, others] = [own.filter(isOfPage), own.filter((setting) => !isOfPage(setting))];
+  const [ownOfPage, ownOfScim] = [own.filter(isOfPage), own.filter(isOfScim)];
+  const others = own.filter((setting) => !isOfPage(setting) && !isOfScim(setting));
+  // And one for any method besides.
+  const methodsOfScim = ownOfScim.length + 1;
   const files = Math.max(...ownOfPage.map(({ ThrottlingRateLimit }) => ThrottlingRateLimit));
   const pathsForAnyone = everyRoute.flatMap(({ path, endpoint }) =>
     endpoint.access === "anyone" ? [path] : [],
@@ -75,7 +79,8 @@ const limitsOf = (assembly: Assembly): Resources["requestsPerSecond"] => {
     open: sumOf(open, open.length),
     authorized: sumOf(others, methods.length - ofPage.length),
     files,
-    page: sumOf(ownOfPage, ofPage.length) - files,
+    page: sumOf(ownOfPage, ofPage.length - methodsOfScim) - files,
+    scim: sumOf(ownOfScim, methodsOfScim),
   };
 };
 

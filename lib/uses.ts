@@ -9,11 +9,13 @@ import type { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import {
   attributesOfConsent,
+  attributesOfDirectoryUse,
   attributesOfOperators,
   attributesOfUse,
   attributesOfVerification,
   breachIndex,
   credentialPartitions,
+  directoryPartitions,
   dueIndex,
   emailPartitions,
   guardedPartitions,
@@ -231,6 +233,7 @@ export function grantOf(
     case "table:write:organizations":
     case "table:write:domains":
     case "table:write:channels":
+    case "table:write:directories":
       // These narrow the condition of "table:write". A statement for each would refuse transactions whose rows are
       // of several kinds, should IAM see their keys together.
       return undefined;
@@ -240,6 +243,8 @@ export function grantOf(
       return updates([keys.limit("*", "").pk]);
     case "table:credentials":
       return updates(credentialPartitions, attributesOfUse);
+    case "table:directory-use":
+      return updates(directoryPartitions, attributesOfDirectoryUse);
     case "table:recipients":
       return updates(recipientPartitions, attributesOfConsent);
     case "table:due-index":

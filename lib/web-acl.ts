@@ -1,6 +1,7 @@
 import { Aws } from "aws-cdk-lib";
 import type { SpecRestApi } from "aws-cdk-lib/aws-apigateway";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
+import { perMinuteOfDirectories } from "../shared/contract/limits.ts";
 import type { Throttle } from "./throttle.ts";
 
 const windowSeconds = 300;
@@ -12,9 +13,23 @@ const windowSeconds = 300;
 export const webAclLimit = ({ ratePerSecond }: Throttle): number =>
   Math.floor(0.9 * windowSeconds * ratePerSecond);
 
+/** Directories of several organizations may share an address, such as Entra's: more than one of them ever sends. */
+const directoryLimit = Math.floor(1.2 * 5 * perMinuteOfDirectories.directory);
+
+/** Of the request's path. */
+const isOfDirectories = {
+  byteMatchStatement: {
+    fieldToMatch: { uriPath: {} },
+    positionalConstraint: "STARTS_WITH",
+    searchString: "/api/scim/",
+    textTransformations: [{ priority: 0, type: "NONE" }],
+  },
+};
+
 /**
- * A web ACL with one rule: an address with too many requests is blocked until it has asked less. Blocked requests
- * reach neither API Gateway's throttle, which all clients share, nor any function.
+ * A web ACL that blocks an address with too many requests until it has asked less. Those of directories, which
+ * come from few addresses, have a limit of their own. Blocked requests reach neither API Gateway's throttle, which
+ * all clients share, nor any function.
  */
 export function addWebAcl(api: SpecRestApi, name: string, endpoint: Throttle): void {
   const visibilityConfig = {
@@ -22,6 +37,20 @@ export function addWebAcl(api: SpecRestApi, name: string, endpoint: Throttle): v
     cloudWatchMetricsEnabled: true,
     sampledRequestsEnabled: false,
   };
+  const rule = (ruleName: string, priority: number, limit: number, scopeDownStatement: object) => ({
+    name: ruleName,
+    priority,
+    action: { block: {} },
+    statement: {
+      rateBasedStatement: {
+        aggregateKeyType: "IP",
+        limit,
+        evaluationWindowSec: windowSeconds,
+        scopeDownStatement,
+      },
+    },
+    visibilityConfig: { ...visibilityConfig, metricName: `${name}-${ruleName}` },
+  });
   const acl = new CfnWebACL(api, "WebAcl", {
     name,
     description: `Limits the requests of each address to ${name}`,
@@ -29,19 +58,10 @@ export function addWebAcl(api: SpecRestApi, name: string, endpoint: Throttle): v
     defaultAction: { allow: {} },
     visibilityConfig: { ...visibilityConfig, metricName: name },
     rules: [
-      {
-        name: "requests-of-an-address",
-        priority: 0,
-        action: { block: {} },
-        statement: {
-          rateBasedStatement: {
-            aggregateKeyType: "IP",
-            limit: webAclLimit(endpoint),
-            evaluationWindowSec: windowSeconds,
-          },
-        },
-        visibilityConfig: { ...visibilityConfig, metricName: `${name}-requests-of-an-address` },
-      },
+      rule("requests-of-an-address", 0, webAclLimit(endpoint), {
+        notStatement: { statement: isOfDirectories },
+      }),
+      rule("requests-of-directories", 1, directoryLimit, isOfDirectories),
     ],
   });
   new CfnWebACLAssociation(api, "WebAclAssociation", {

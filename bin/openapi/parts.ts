@@ -75,6 +75,7 @@ All others count ${perMinute.address} a minute for each address, apart from thos
     overview: "The state of the organization at a glance",
     findings: "Findings with whose address each is",
     breaches: "Breaches that the organization has findings of",
+    directories: "Connected directories, which push their people by SCIM 2.0",
     rules: "Rules that end findings where nothing is left to do",
     organization: "The organization's settings",
     "api-keys": "API keys, for programs",

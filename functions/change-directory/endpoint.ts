@@ -11,5 +11,5 @@ export const changeDirectory = defineEndpoint({
   reply: z.object({ success: z.boolean(), token: z.optional(token) }),
   refusals: ["directoryNotFound"],
   limit: "apiKeys",
-  uses: ["table:read", "table:write", "table:write:identities", "queue:directory-changes"],
+  uses: ["table:read", "table:write", "table:write:directories", "queue:directory-changes"],
 });

@@ -12,5 +12,5 @@ export const connectDirectory = defineEndpoint({
   reply: z.object({ id: idField, name: textSuchAs("Entra ID"), url: scimUrl, token }),
   refusals: ["directoryLimitReached"],
   limit: "apiKeys",
-  uses: ["table:read", "table:write", "table:write:identities"],
+  uses: ["table:read", "table:write", "table:write:directories"],
 });

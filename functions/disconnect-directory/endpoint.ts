@@ -7,5 +7,5 @@ export const disconnectDirectory = defineEndpoint({
   path: byId,
   refusals: ["directoryNotFound"],
   limit: "apiKeys",
-  uses: ["table:read", "table:write", "table:write:identities", "queue:directory-changes"],
+  uses: ["table:read", "table:write", "table:write:directories", "queue:directory-changes"],
 });

@@ -5,6 +5,6 @@ import type { Use } from "../../shared/contract/endpoint.ts";
  * authorizer, whose refusals have another form.
  */
 export const scim: { uses: readonly Use[]; timeoutSeconds: number } = {
-  uses: ["table:read", "table:write", "table:credentials", "queue:directory-changes"],
+  uses: ["table:read", "table:write", "table:directory-use", "queue:directory-changes"],
   timeoutSeconds: 30,
 };

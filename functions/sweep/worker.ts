@@ -28,6 +28,7 @@ export const sweep = defineScheduledWorker({
     "table:write:channels",
     "table:write:domains",
     "table:write:identities",
+    "table:write:directories",
     "table:due-index",
     "queue:scan-plans",
     "queue:outbox",

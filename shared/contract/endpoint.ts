@@ -19,12 +19,16 @@ export type Use =
   | "table:delete:organizations"
   | "table:write:domains"
   | "table:write:channels"
+  /** Connected directories, with the hashes of their tokens. */
+  | "table:write:directories"
   /** To check, in a transaction that writes an e-mail, that its domain is unchanged. */
   | "table:check:domains"
   /** Updates of the rows that count requests, and of no other rows. */
   | "table:limits"
   /** Updates of the rows of sessions and API keys, to note when each was last used. */
   | "table:credentials"
+  /** Updates of connected directories, to note when each was last used. */
+  | "table:directory-use"
   /** Updates of the rows of recipients of alerts, and of no other rows. */
   | "table:recipients"
   | "table:due-index"

@@ -101,7 +101,14 @@ const writersOfDomains = [
   "remove-domain",
   "sweep",
 ];
-const writersOfEmails = ["add-email", "change-email", "change-emails", "commit-import", "watch-unwatched"];
+const writersOfEmails = [
+  "add-email",
+  "change-email",
+  "change-emails",
+  "commit-import",
+  "follow-directories",
+  "watch-unwatched",
+];
 const identities = [
   keys.apiKey(1, "hash"),
   keys.session(1, 7, "hash"),
@@ -150,6 +157,18 @@ test("the authorizer notes the use of a key or session, and cannot make or reviv
   for (const attribute of ["revokedAt", "onlyReads", "endsAt", "id", "label", "userId"]) {
     expect(allowed("dynamodb:UpdateItem", key, [...used, attribute])).toEqual(writersOfIdentities);
   }
+});
+
+test("directories note their use alone, and only admins' functions write their tokens", () => {
+  const row = keys.connectedDirectory(1, 1);
+  const writers = ["change-directory", "connect-directory", "disconnect-directory", "sweep"];
+  expect(allowed("dynamodb:PutItem", row)).toEqual(writers);
+  expect(allowed("dynamodb:DeleteItem", row)).toEqual(writers);
+  const used = ["pk", "sk", "v", "lastUsedAt"];
+  expect(allowed("dynamodb:UpdateItem", row, used)).toEqual([...writers, "scim"].sort());
+  for (const attribute of ["hash", "teamFrom", "place"])
+    expect(allowed("dynamodb:UpdateItem", row, [...used, attribute])).toEqual(writers);
+  expect(allowed("dynamodb:UpdateItem", keys.session(1, 7, "hash"), used)).not.toContain("scim");
 });
 
 test("links of recipients change what recipients say, and nothing else", () => {

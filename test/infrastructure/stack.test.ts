@@ -65,6 +65,7 @@ const contracts: readonly { name: string; contract: { uses: readonly string[]; t
     ...workers.map(({ name, worker }) => ({ name, contract: worker })),
     { name: "authorize", contract: { uses: ["table:read", "table:limits", "table:credentials"] } },
     { name: "refuse-route", contract: { uses: [] } },
+    { name: "scim", contract: scim },
     { name: "serve-dashboard", contract: { uses: [] } },
   ];
 
@@ -148,11 +149,11 @@ describe("permissions", () => {
     expect(() => synthesize("nobody", { senderEmail: "not an address" })).toThrow(/senderEmail must be/);
   });
 
-  test("the hash of a proxy's secret is told to the authorizer alone", () => {
+  test("the hash of a proxy's secret is told to those who count by address alone", () => {
     const told = [...functionsOf(staging)].filter(([, { Environment }]) =>
       JSON.stringify(Environment).includes(proxySecretHash),
     );
-    expect(told.map(([name]) => name)).toEqual(["authorize"]);
+    expect(told.map(([name]) => name).sort()).toEqual(["authorize", "scim"]);
   });
 
   test("only the function that redeems codes reads the client secret", () => {
@@ -180,7 +181,7 @@ describe("permissions", () => {
       .ofType("AWS::Lambda::Function")
       .map(({ logicalId }) => production.arn(logicalId));
     const invocable = functions.filter((arn) => decide(statements, "lambda:InvokeFunction", arn) === "allow");
-    const edge = ["authorize", "refuse-route", "serve-dashboard"];
+    const edge = ["authorize", "refuse-route", "scim", "serve-dashboard"];
     expect(invocable.map((arn) => arn.split(`:${stackName}-`)[1]).sort()).toEqual(
       [...everyRoute.map(({ name }) => name), ...edge].sort(),
     );
@@ -409,12 +410,12 @@ describe("REST API", () => {
     "AWS::ApiGateway::Stage",
   );
 
-  test("every method has the one authorizer, but those of the dashboard's page", () => {
+  test("every method has the one authorizer, but those of the page and of SCIM", () => {
     const methods = methodsOf(production);
     expect(methods.length).toBeGreaterThan(everyRoute.length);
     for (const { path, security } of methods) {
-      const isOfPage = /^\/(?:$|app(?:\/|$))/.test(path);
-      expect(security, path).toEqual(isOfPage ? undefined : [{ authorizer: [] }]);
+      const isByItself = /^\/(?:$|app(?:\/|$)|scim\/v2\/)/.test(path);
+      expect(security, path).toEqual(isByItself ? undefined : [{ authorizer: [] }]);
     }
   });
 
@@ -557,6 +558,7 @@ describe("REST API", () => {
       ...everyRoute.flatMap((route) => askedBy(route).map((method) => `${method} ${route.path}`)),
       "GET /app",
       "GET /app/{proxy+}",
+      ...["GET", "POST", "PUT", "PATCH", "DELETE"].map((method) => `${method} /scim/v2/{proxy+}`),
     ];
     const nameOf = ({ HttpMethod, ResourcePath }: Setting) =>
       `${HttpMethod} ${ResourcePath.slice(1).replaceAll("~1", "/")}`;
@@ -567,6 +569,7 @@ describe("REST API", () => {
         .map(({ ThrottlingRateLimit, ThrottlingBurstLimit }) => [ThrottlingRateLimit, ThrottlingBurstLimit]);
     expect(new Set(limitsOf("v1").map(String))).toEqual(new Set(["9,500"]));
     expect(new Set(limitsOf("dashboard").map(String))).toEqual(new Set(["4.5,500"]));
+    expect(new Set(limitsOf("scim").map(String))).toEqual(new Set(["25,500"]));
     expect(new Set(limitsOf("app").map(String))).toEqual(new Set(["2.25,2000"]));
     const [ofStaging, ...namedOfStaging] = throttle(staging);
     expect(ofStaging).toMatchObject({ ThrottlingRateLimit: 200 / 45, ThrottlingBurstLimit: 500 });
@@ -591,7 +594,10 @@ describe("REST API", () => {
     expect(propertiesOf(staging, "AWS::WAFv2::WebACL")).toMatchObject([
       {
         DefaultAction: { Allow: {} },
-        Rules: [{ Action: { Block: {} }, Statement: { RateBasedStatement: rate } }],
+        Rules: [
+          { Action: { Block: {} }, Statement: { RateBasedStatement: rate } },
+          { Action: { Block: {} }, Statement: { RateBasedStatement: { ...rate, Limit: 9_000 } } },
+        ],
       },
     ]);
     const { requestsPerSecond } = readOptions(() => undefined);

@@ -314,10 +314,14 @@ export const organizationOf = (key: Key): number => Number(/^ORG#(\d+)/.exec(key
  * The partitions of sessions and API keys of every organization, as a pattern of IAM. The authorizer may update
  * their rows, to note when each was last used.
  */
-export const credentialPartitions = ["ORG#*#SESSION", "ORG#*#KEY", "ORG#*#CONNECTED-DIRECTORY"] as const;
+export const credentialPartitions = ["ORG#*#SESSION", "ORG#*#KEY"] as const;
 
 /** The attributes that the authorizer may name in an update of such a row. It cannot make a credential. */
 export const attributesOfUse = ["pk", "sk", "v", "lastUsedAt", "expiresAt"] as const;
+
+/** The partition of connected directories, as a pattern of IAM, and the attributes that note the use of one. */
+export const directoryPartitions = ["ORG#*#CONNECTED-DIRECTORY"] as const;
+export const attributesOfDirectoryUse = ["pk", "sk", "v", "lastUsedAt"] as const;
 
 /** The partitions of the recipients of alerts, as a pattern of IAM, and the attributes of what recipients say. */
 export const recipientPartitions = ["ORG#*#RECIPIENT"] as const;
@@ -343,14 +347,8 @@ export const emailPartitions = ["ORG#*#EMAIL#*"] as const;
  * words of `uses` that let a function write them. No function writes the operators' log.
  */
 export const guardedPartitions = {
-  "table:write:identities": [
-    "ORG#*#KEY",
-    "ORG#*#SESSION",
-    "ORG#*#CONNECTED-DIRECTORY",
-    "ORG#*#USER",
-    "SIGN-IN-*",
-    "NOTICE#*",
-  ],
+  "table:write:identities": ["ORG#*#KEY", "ORG#*#SESSION", "ORG#*#USER", "SIGN-IN-*", "NOTICE#*"],
+  "table:write:directories": directoryPartitions,
   "table:write:organizations": ["ORG#*#ORGANIZATION", "ORGANIZATIONS"],
   "table:write:domains": ["ORG#*#DOMAIN", "ORG#*#DOMAIN-NAME", "ORG#*#DOMAIN-REMOVAL", "PROVEN-DOMAIN#*"],
   "table:write:channels": ["ORG#*#CHANNEL", "NOTICE#*"],
