@@ -4,12 +4,14 @@ export type Reply = { status: number; body: Record<string, unknown> };
 
 export type Call = {
   method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With its query, relative to /api/v1; for `asUser` and `asNobody` to /api/dashboard. */
+  /** With its query, relative to /api/v1; for `asUser` and `asNobody` to /api/dashboard, for `token` to SCIM. */
   path: string;
   /** With the session of a user instead of an API key. */
   asUser?: true;
   /** Without a credential. */
   asNobody?: true;
+  /** With the token of a directory. */
+  token?: string;
   body?: unknown;
   /** Sent instead of `body`, which is sent as JSON. */
   form?: FormData;
@@ -38,16 +40,16 @@ export const createApi = (apiUrl: string, apiKeys: readonly string[], session: s
       for (const _ of callers) await api.send({ method: "GET", path: "/nothing" });
       await api.send({ method: "GET", path: "/nothing", asUser: true });
     },
-    send: async ({ method, path, asUser, asNobody, body, form }) => {
+    send: async ({ method, path, asUser, asNobody, token, body, form }) => {
       const caller = callers[next++ % callers.length];
       if (caller === undefined) throw new Error("Give the client at least one API key");
       const sent = form ?? (body === undefined ? null : JSON.stringify(body));
       const reply = await caller.pool.request({
         method,
-        path: `${asUser || asNobody ? pathname.replace(/v1$/, "dashboard") : pathname}${path}`,
+        path: `${pathname.replace(/v1$/, asUser || asNobody ? "dashboard" : token ? "scim/v2" : "v1")}${path}`,
         headers: {
           ...(asUser && { cookie: `session=${session}`, origin }),
-          ...(!asUser && !asNobody && { authorization: `Bearer ${caller.key}` }),
+          ...(!asUser && !asNobody && { authorization: `Bearer ${token ?? caller.key}` }),
           ...(typeof sent === "string" && { "content-type": "application/json" }),
         },
         body: sent,

@@ -5,7 +5,12 @@
 import { everyRoute, type parts } from "../functions/parts.ts";
 import { defaultMailBudget } from "../shared/alerting/kinds/email/mail-budget.ts";
 import type { OrganizationLimit } from "../shared/contract/limits.ts";
-import { organizationLimits, perMinute, perMinuteOfEndpoint } from "../shared/contract/limits.ts";
+import {
+  organizationLimits,
+  perMinute,
+  perMinuteOfDirectories,
+  perMinuteOfEndpoint,
+} from "../shared/contract/limits.ts";
 import { maximumChanges } from "../shared/monitoring/emails/email-schema.ts";
 import type { Cell, Table } from "./arm.ts";
 import { type Figures, tableOfFigures } from "./figures.ts";
@@ -110,6 +115,13 @@ export const fullRateTable = ({ requestsPerSecond }: Resources, figures: Figures
     60 * perMinute.key,
     (each) => budgetOf(each, 60 * perMinute.key),
   );
+  const { directory: ofDirectory } = perMinuteOfDirectories;
+  const operations = tableOfFigures(figures, "cost", titleOfOperations);
+  const dollarsOfScim = operations.rows
+    .filter(([name]) => String(name).includes(" of SCIM"))
+    .map((cells) => Number(cells[operations.columns.indexOf("$/million")]) / 1e6);
+  // A worker writes about as much again as the request.
+  const dearestOfScim = 2 * Math.max(...dollarsOfScim);
   return {
     title: "A day of everything that the limits allow",
     columns: ["Who", "Requests a minute", "Requests", "Work on everything", "E-mails", "Dollars a day"],
@@ -121,6 +133,7 @@ export const fullRateTable = ({ requestsPerSecond }: Resources, figures: Figures
       ),
       row("a member, with all sessions", perMinute.user, ofMember, bulkOfHour(figures, true)),
       row("a leaked API key", perMinute.key, ofKey, bulkOfHour(figures, false)),
+      row("a leaked token of a directory", ofDirectory, 60 * ofDirectory * dearestOfScim),
     ],
     notes: [
       `Of an organization with ${size} addresses and findings: the dearest requests that were ` +

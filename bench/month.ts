@@ -213,7 +213,9 @@ export const floodTable = ({ requestsPerSecond, endpointMegabytes, largestPageFi
   const limited = dollarsOf(refusingSeconds, 0, 300);
   const served = (bytesSent: number): number =>
     price.apiRequest + dollarsOf(shortRun.seconds, shortRun.logBytes, bytesSent);
-  const { authorized, files, page } = requestsPerSecond;
+  const { authorized, files, page, scim } = requestsPerSecond;
+  // API Gateway charges them, since no authorizer refuses them.
+  const withoutToken = served(300) + dollarsForUnits({ readUnits: 1, writeUnits: 1 });
   const row = (kind: string, ...parts: [rate: number, dollars: number][]): Cell[] => {
     const rate = parts.reduce((sum, [each]) => sum + each, 0);
     const dollars = parts.reduce((sum, [each, dollarsOfEach]) => sum + each * dollarsOfEach, 0);
@@ -230,6 +232,7 @@ export const floodTable = ({ requestsPerSecond, endpointMegabytes, largestPageFi
     rows: [
       row("from many addresses, without a credential (401)", [authorized, unauthenticated]),
       row("from one address, beyond its limit (429)", ofOneAddress),
+      row("to SCIM, from many addresses, with made-up tokens (401)", [scim, withoutToken]),
       row("for the largest file of the page, not compressed", ...ofPage),
       row("from one address, the last two together", ofOneAddress, ...ofPage),
     ],

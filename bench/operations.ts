@@ -88,9 +88,53 @@ const operationsOf = async (bench: Bench): Promise<Measuring[]> => {
       path: "/emails/import/commit",
       body: preview,
     })),
+    ...(await ofDirectory(bench)),
     ofNobody("GET", "/recipients/{token}", 404),
     ofNobody("POST", "/sign-in/passkeys/options", 200),
     ofNobody("POST", "/sign-in/links", 202, { email: "nobody@one.seeded.example" }),
+  ];
+};
+
+/** Requests of a directory. What follows from them is done by a worker, and not counted. */
+const ofDirectory = async ({ api }: Bench): Promise<Measuring[]> => {
+  const connected = await api.send({
+    method: "POST",
+    path: "/directories",
+    body: { name: "Directory" },
+    asUser: true,
+  });
+  const token = String(connected.body.token);
+  let user: unknown;
+  const userName = "joiner@one.seeded.example";
+  const send = (method: Call["method"], path: string, body?: unknown): Call => ({
+    method,
+    path,
+    body,
+    token,
+  });
+  const { body: group } = await api.send(send("POST", "/Groups", { displayName: "All" }));
+  return [
+    operation("POST /Users of SCIM", () => send("POST", "/Users", { userName, displayName: "Ada" }), {
+      status: 201,
+      replied: ({ body }) => {
+        user = body.id;
+      },
+    }),
+    operation("GET /Users of SCIM, by userName", () =>
+      send("GET", `/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`),
+    ),
+    operation("PATCH /Users/{id} of SCIM, a leaver", () =>
+      send("PATCH", `/Users/${user}`, { Operations: [{ op: "replace", path: "active", value: false }] }),
+    ),
+    operation(
+      "PATCH /Groups/{id} of SCIM, one member",
+      () =>
+        send("PATCH", `/Groups/${group.id}`, {
+          Operations: [{ op: "add", path: "members", value: [{ value: user }] }],
+        }),
+      { status: 204 },
+    ),
+    operation("DELETE /Users/{id} of SCIM", () => send("DELETE", `/Users/${user}`), { status: 204 }),
   ];
 };
 

@@ -13,9 +13,10 @@ export type Resources = {
   polledQueues: { capped: number; uncapped: number };
   /**
    * Requests a second that API Gateway lets through: to all methods with the authorizer together, and of these to
-   * endpoints that anyone may call; to the one that answers with files of the page, and to all others of the page.
+   * endpoints that anyone may call; to the one that answers with files of the page, and to all others of the page;
+   * to all methods of SCIM, whose function looks at tokens itself.
    */
-  requestsPerSecond: { authorized: number; open: number; files: number; page: number };
+  requestsPerSecond: { authorized: number; open: number; files: number; page: number; scim: number };
   /** The memory of the authorizer, of each endpoint, and of the function of the page. */
   endpointMegabytes: number;
   /** The largest file of the dashboard's page, which needs no credential. */

@@ -64,7 +64,7 @@ const one = async (alias: string) => (await emails()).find(({ email }) => email.
 
 const teamOf = async (alias: string): Promise<string | undefined> => (await one(alias))?.team?.name;
 
-test("beyond the allowance joiners wait for a seat, and who waits longest gets the next", async () => {
+test("beyond the allowance joiners wait, and who waits longest gets the next seat", async () => {
   await organizations.set(org, { billing: { ...activeBilling, seatAllowance: 2 } });
   const ada = await entra.add("ada");
   for (const alias of ["alan", "grace", "linus"]) {
@@ -87,7 +87,7 @@ test("beyond the allowance joiners wait for a seat, and who waits longest gets t
   expect(await table.query({ pk: keys.seatWait(org, "", "").pk })).toEqual([]);
 });
 
-test("with two directories an address is disabled when both say that its person is gone", async () => {
+test("with two directories an address is disabled when both say that it is over", async () => {
   const okta = await connect("Okta");
   const [first, second] = [await entra.add("ada"), await okta.add("ada")];
   await follow();
@@ -185,7 +185,7 @@ test("who is changed while a worker looks at them is looked at again", async () 
   expect(await one("ada")).toMatchObject({ isActive: true, hasLeft: false });
 });
 
-test("a directory that is disconnected leaves e-mails as they are, and nothing of its people", async () => {
+test("a disconnected directory leaves e-mails as they are, and forgets its people", async () => {
   const [ada, alan] = [await entra.add("ada"), await entra.add("alan")];
   await entra.send("POST", "Groups", { displayName: "All", members: [{ value: ada }] });
   await follow();

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { everyRoute } from "../../functions/parts.ts";
+import { scim } from "../../functions/scim/endpoint.ts";
 import { onDemandWorkers, queueWorkers, scheduledWorkers } from "../../functions/workers.ts";
 import { readOptions } from "../../lib/options.ts";
 import { throttlesOf } from "../../lib/throttle.ts";

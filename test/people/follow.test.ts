@@ -11,7 +11,7 @@ const addressOf = async (of: Connected, email: string) =>
 const until = (of: Connected, email: string, isSo: (row: Record<string, unknown> | undefined) => boolean) =>
   eventually(() => addressOf(of, email), isSo);
 
-test("a joiner is watched, a leaver disabled, who comes back enabled, with one log entry", async () => {
+test("a joiner is watched, a leaver disabled, and enabled again who comes back", async () => {
   const of = await connected();
   const email = `ada@${of.domain}`;
   const created = await of.scim.post("/Users", {

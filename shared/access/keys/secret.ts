@@ -64,8 +64,8 @@ export const readApiKey = (key: string): { organizationId: number; hash: string 
 export const directoryTokenPrefix = "bmd_";
 
 /**
- * A new token of a directory: the prefix, 32 base62 characters (8 of the organization, 1 of the directory's
- * place, 23 random), and 6 of the checksum.
+ * A new token of a directory: the prefix, 32 base62 characters, and 6 of the checksum. The first 8 are the
+ * organization's id, the next one is the directory's place, and 23 are random.
  */
 export const mintDirectoryToken = (org: number, place: number): string => {
   const body = base62(org, idLength) + base62(place, 1) + random(keyRandomLength - 1);

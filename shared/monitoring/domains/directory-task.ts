@@ -4,7 +4,7 @@ import { newJob } from "../../aws/queue/job.ts";
 import type { Write } from "../../aws/table/condition.ts";
 import { type Key, keys } from "../../aws/table/keys.ts";
 
-/** `mark` differs whenever something new has to follow, so that what is done is told from what came later. */
+/** `mark` is new whenever something new has to follow: so a worker ends no task that came later. */
 export const directoryTask = (
   org: number,
   name: string,

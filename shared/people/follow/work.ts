@@ -14,7 +14,7 @@ const reserveSeconds = 15;
 const tasksAtOnce = 100;
 
 /**
- * Does what is due in an organization until nothing is, or its time is up. A task that fails is logged and left
+ * Does the tasks of an organization until none is left, or its time is up. A task that fails is logged and left
  * to the sweep, and holds up no other.
  */
 export const work = async (

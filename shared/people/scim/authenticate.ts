@@ -80,7 +80,7 @@ const organizationOf = async (org: number, now: Date): Promise<Organization | un
 /** Notes once a minute that the directory called. Another request may do so at the same time. */
 const noteUse = async ({ pk, sk, lastUsedAt }: Directory & Key, now: Date): Promise<void> => {
   if (lastUsedAt !== undefined && now.getTime() < Date.parse(lastUsedAt) + exactMilliseconds) return;
-  // Only that attribute is named in what is written: the function's role lets it write no other.
+  // The function's role lets it write no other attribute.
   await table.attempt(
     table.update(
       { pk, sk },

@@ -60,7 +60,7 @@ const withoutTexts = (filter: string, texts: string[]): string => {
 const withWork = (text: string): string =>
   text.replace(/\bemails\[\s*type\s+eq\s+"work"\s*\](?:\.value)?(?=\s+eq\s)/gi, "emails.work");
 
-/** The comparisons of a filter, all of which must hold. Throws a `Problem` of `invalidFilter`. */
+/** The comparisons of a filter: every one must hold. Throws a `Problem` of `invalidFilter`. */
 export const readFilter = (kind: Kind, text: string): Comparison[] => {
   if (text.length > maximumCharacters) throw invalid("invalidFilter", "filter: is too long");
   const texts: string[] = [];

@@ -106,7 +106,7 @@ type Change = { add: number[]; remove: number[]; known: ReadonlyMap<number, Pers
 
 /**
  * Changes members as a whole. Few are changed in the transaction of `also`. Many are noted there first, and then
- * changed step by step, which the worker goes on with if this one dies.
+ * changed step by step. If this function dies, the worker goes on.
  */
 const changeGroup = async (
   caller: Caller,

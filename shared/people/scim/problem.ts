@@ -10,7 +10,7 @@ type ScimType =
   | "noTarget"
   | "invalidValue";
 
-/** A request that is answered with an error of SCIM's form. `detail` names what is wrong, for people. */
+/** A request that is answered with an error of SCIM's form. `detail` tells people the fault. */
 export class Problem extends Error {
   readonly status: number;
   readonly scimType: ScimType | undefined;

@@ -1,4 +1,4 @@
-/** A request of SCIM after it was let in, and what is answered. */
+/** A request of SCIM that was let in, and the answer to it. */
 import type { Directory } from "../directory.ts";
 import type { Comparison } from "./filter.ts";
 

@@ -1,4 +1,4 @@
-/** SCIM users: from what clients send to what is stored, and back. */
+/** SCIM users: reads those that clients send, and shows those that are stored. */
 import * as z from "zod/mini";
 import { text } from "../../contract/text.ts";
 import { valid } from "../../contract/valid.ts";
