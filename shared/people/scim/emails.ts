@@ -1,6 +1,6 @@
 /** Operations of PATCH on the addresses of a user, whose types and values are compared without case. */
 import { type Equal, readEqual } from "./filter.ts";
-import type { Operation } from "./patch.ts";
+import type { Operation } from "./names.ts";
 import { invalid } from "./problem.ts";
 
 type Entry = Record<string, unknown>;

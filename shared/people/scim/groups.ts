@@ -23,8 +23,8 @@ import {
 } from "../group.ts";
 import { byExternalId, comparable, type Person, people } from "../person.ts";
 import type { Comparison } from "./filter.ts";
-import { schemas, withNames } from "./names.ts";
-import { type Operation, readOperations, required } from "./patch.ts";
+import { type Operation, schemas, withNames } from "./names.ts";
+import { readOperations, required } from "./patch.ts";
 import { invalid, Problem } from "./problem.ts";
 import type { Answer, Caller, Query } from "./request.ts";
 import { idOf, requireAll } from "./users.ts";

@@ -59,6 +59,9 @@ export type Path = {
   subAttribute: string | undefined;
 };
 
+/** One change of PATCH (RFC 7644, 3.5.2). */
+export type Operation = { op: "add" | "remove" | "replace"; path: Path; value: unknown };
+
 const form = /^([A-Za-z$][\w$-]*)(?:\[(.*)\])?(?:\.([A-Za-z$][\w$-]*))?$/s;
 
 /** Reads a path (RFC 7644, 3.10), or undefined if it is none. */

@@ -4,10 +4,8 @@ import { ScimError, scimPatch } from "scim-patch";
 import * as z from "zod/mini";
 import { valid } from "../../contract/valid.ts";
 import { changedEmails } from "./emails.ts";
-import { type Path, readPath, schemas, withNames } from "./names.ts";
+import { type Operation, type Path, readPath, schemas, withNames } from "./names.ts";
 import { invalid, type Problem } from "./problem.ts";
-
-export type Operation = { op: "add" | "remove" | "replace"; path: Path; value: unknown };
 
 const mostOperations = 1000;
 
