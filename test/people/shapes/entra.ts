@@ -80,6 +80,11 @@ export const entra: Shape[] = [
         path: "/Users?filter=emails%5Btype+eq+%22work%22%5D.value+eq+%22ada.lovelace%40demo.example%22",
         reply: { totalResults: 1, Resources: [{ id: "{ada}" }] },
       },
+      {
+        method: "GET",
+        path: "/Users?filter=emails%5Btype+eq+%22work%22%5D+eq+%22ada.lovelace%40demo.example%22",
+        reply: { totalResults: 1 },
+      },
     ],
   },
   {
