@@ -10,7 +10,7 @@ import { When } from "../components/when.tsx";
 import { addressOf } from "../place.ts";
 import { dayName, exactTime } from "../text/dates.ts";
 import { isPlotted } from "../text/months.ts";
-import { nameOfRule, rulesInOrder } from "../text/rules.ts";
+import { ruleNames } from "../text/rules.ts";
 import { count, coverageInWords, number } from "../text/words.ts";
 import { isolated } from "../translation.ts";
 import { assignKey } from "./breaches/assignee.tsx";
@@ -233,16 +233,20 @@ function Figures({ overview }: { overview: Overview }) {
 
 /** What rules ended in the last days, each with the way to its findings. */
 function EndedByRules({ ended }: { ended: Overview["endedByRules"] }) {
-  const some = rulesInOrder.filter((rule) => ended[rule] > 0);
+  const some = Object.entries(ruleNames).flatMap(([id, name]) => {
+    const findings = ended[id as keyof typeof ruleNames];
+    return findings > 0 ? [{ id, name, findings }] : [];
+  });
   if (some.length === 0) return null;
-  const total = some.reduce((sum, rule) => sum + ended[rule], 0);
   return (
     <>
-      <dd class="muted">Ended by rules: {number(total)} in the last 7 days</dd>
-      {some.map((rule) => (
-        <dd key={rule} class="level">
-          <a href={addressOf("/findings", { endedBy: rule })}>{nameOfRule(rule)}</a>
-          {number(ended[rule])}
+      <dd class="muted">
+        Ended by rules: {number(some.reduce((sum, { findings }) => sum + findings, 0))} in the last 7 days
+      </dd>
+      {some.map(({ id, name, findings }) => (
+        <dd key={id} class="level">
+          <a href={addressOf("/findings", { endedBy: id })}>{name}</a>
+          {number(findings)}
         </dd>
       ))}
     </>

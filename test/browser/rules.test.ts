@@ -50,7 +50,7 @@ test("a rule is previewed, switched on, and explained where it ended a finding",
   await picture(page, "rules-on");
   await rule.getByRole("link", { name: "1 finding is ended by it" }).click();
   await page.getByRole("button", { name: "barbara@demo.example" }).click();
-  await dialog.getByText("Ended by a rule: Low severity: a list of addresses for spam.").waitFor();
+  await dialog.getByText("Ended by a rule: Low severity: a list of addresses for spam").waitFor();
   await picture(page, "rules-finding");
   await dialog.getByRole("button", { name: "Close" }).click();
   await picture(page, "rules-list");

@@ -202,7 +202,7 @@ describe("the keyboard", () => {
   });
 
   test("gives the organization another name, which the frame shows", async () => {
-    await followTab(page, "Organization", 4);
+    await followTab(page, "Organization", 5);
     await page.getByLabel("Name").fill("Afterwards Ltd");
     await page.keyboard.press("Enter");
     await page.getByRole("banner").getByText("Afterwards Ltd").waitFor();

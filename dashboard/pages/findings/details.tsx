@@ -203,31 +203,22 @@ export function Advice({ advice }: { advice: Finding["breach"]["advice"] }) {
 function Acknowledgement({ finding }: { finding: Finding }) {
   if (!finding.acknowledged) return null;
   const { acknowledgedBy, acknowledgedByApiKey, acknowledgedAt, acknowledgeReason, endedBy } = finding;
-  if (endedBy !== null) {
-    return (
-      <>
-        {", "}
-        <When time={endedBy.at} />
-        <p>
-          Ended by a rule: <bdi>{endedBy.fact}</bdi>. <a href={addressOf("/settings/rules")}>All rules</a>
-        </p>
-        <p class="muted">If you reopen it, no rule ends it again.</p>
-      </>
-    );
-  }
   return (
     <>
-      {" by "}
-      <bdi>
-        {acknowledgedBy?.label ??
-          (acknowledgedByApiKey === null ? "the operator" : `API key ${acknowledgedByApiKey.label}`)}
-      </bdi>
+      {!endedBy && (
+        <>
+          {" by "}
+          <bdi>{acknowledgedBy?.label ?? `API key ${acknowledgedByApiKey?.label ?? ""}`}</bdi>
+        </>
+      )}
       , <When time={acknowledgedAt} />
       {acknowledgeReason !== null && (
         <p class="typed" dir="auto">
+          {endedBy && "Ended by a rule: "}
           {acknowledgeReason}
         </p>
       )}
+      {endedBy && <p class="muted">Reopened, it stays open.</p>}
     </>
   );
 }

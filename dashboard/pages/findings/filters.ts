@@ -27,15 +27,14 @@ export const anyState = "any";
 
 export function filtersOf(query: Query): Filters {
   const given = names.flatMap((name) => (query[name] ? [[name, query[name]]] : []));
-  const { acknowledged, ...filters }: Filters = Object.fromEntries(given);
-  // What somebody or a rule has ended is not open.
-  const state = acknowledged ?? (filters.endedBy === undefined ? openOnes : anyState);
-  return state === anyState ? filters : { acknowledged: state, ...filters };
+  const { acknowledged = openOnes, ...filters }: Filters = Object.fromEntries(given);
+  // What people or a rule have ended has one state.
+  return acknowledged === anyState || filters.endedBy ? filters : { acknowledged, ...filters };
 }
 
 /** The same for the body of a request, where ids are numbers. */
 export const bodyOf = ({ acknowledged, severity, told, endedBy, ...ids }: Filters) => ({
-  ...(endedBy !== undefined && { endedBy: endedBy as Ender }),
+  ...(endedBy && { endedBy: endedBy as Ender }),
   ...(told !== undefined && { told: told === "true" }),
   ...(acknowledged !== undefined && { acknowledged: acknowledged === "true" }),
   ...(severity !== undefined && { severity: severity.split(",") as Severity[] }),

@@ -19,9 +19,10 @@ import { ExportFindings } from "./dialogs.ts";
 import { anyState, type Filters, namesOf, openOnes } from "./filters.ts";
 import { useHandling } from "./handling.tsx";
 
-const openState = { value: openOnes, label: "Open" };
-const anyOfState = { value: anyState, label: "Any" };
-const states = [{ value: "true", label: "Acknowledged" }, anyOfState];
+const states = [
+  { value: "true", label: "Acknowledged" },
+  { value: anyState, label: "Any" },
+];
 
 const toldChoices = [
   { value: "false", label: "Not told" },
@@ -97,12 +98,14 @@ export function FindingList({ filters, data, heading }: ListProps) {
             <span class="space" />
           </>
         )}
-        <Filter
-          label="State"
-          name="acknowledged"
-          choices={filters.endedBy === undefined ? states : [openState, ...states.slice(0, 1)]}
-          none={filters.endedBy === undefined ? openState : anyOfState}
-        />
+        {!filters.endedBy && (
+          <Filter
+            label="State"
+            name="acknowledged"
+            choices={states}
+            none={{ value: openOnes, label: "Open" }}
+          />
+        )}
         {!isOfBreach && (
           <>
             <Filter label="Severity" name="severity" choices={severityChoices} />

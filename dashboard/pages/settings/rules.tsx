@@ -8,27 +8,37 @@ import { useData } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { isAdmin, isMember } from "../../session.ts";
-import { rules as words } from "../../text/rules.ts";
+import { ruleNames } from "../../text/rules.ts";
 import { count, number } from "../../text/words.ts";
+
+/** What each rule ends, and as what. */
+const meanings: Readonly<Record<Rule["id"], string>> = {
+  left:
+    "Ends, as ignored, all findings of people who left: every directory that named the address says that " +
+    "the person is inactive or deleted.",
+  password_changed:
+    "Ends, as handled, findings of people who changed their password more than 30 days after the breach, " +
+    "where nothing worse leaked than passwords and what goes with them. Never those of stealer logs or malware.",
+  harmless:
+    "Ends, as ignored, findings of low severity: spam lists, and breaches of names and profiles alone.",
+};
 
 export function Rules() {
   const data = useData("", (signal) => call("GET /dashboard/rules", {}, { signal }));
   const { dialog, show } = useDialog(data.reload);
   return (
     <>
-      <p class="prose">
-        Rules end findings that leave nothing to do. What people acknowledged or reopened stays as it is. A
-        rule that holds no more opens its findings again, and they are told like new ones.
-        {isMember.value && " Only admins switch rules."}
-      </p>
+      <div class="section-head">
+        <p class="prose">
+          Rules end findings that leave nothing to do. What people acknowledged or reopened stays as it is. A
+          rule that holds no more opens its findings again, and they are told like new ones.
+          {isMember.value && " Only admins switch rules."}
+        </p>
+      </div>
       <Pending data={data} what="the rules" />
-      <ul class="rules">
-        {data.value?.rules.map((rule) => (
-          <li key={rule.id}>
-            <RuleSection rule={rule} show={show} />
-          </li>
-        ))}
-      </ul>
+      {data.value?.rules.map((rule) => (
+        <RuleSection key={rule.id} rule={rule} show={show} />
+      ))}
       {dialog}
     </>
   );
@@ -36,7 +46,7 @@ export function Rules() {
 
 function RuleSection({ rule, show }: { rule: Rule; show: Show }) {
   const { id, isOn, changedAt, ended } = rule;
-  const { name, about } = words[id];
+  const name = ruleNames[id];
   const heading = `rule-${id}`;
   return (
     <section aria-labelledby={heading}>
@@ -55,7 +65,7 @@ function RuleSection({ rule, show }: { rule: Rule; show: Show }) {
           </Button>
         )}
       </div>
-      <p class="prose">{about}</p>
+      <p class="prose">{meanings[id]}</p>
       <p class="muted">
         {ended.total === 0 ? (
           "It has ended nothing. "
@@ -84,7 +94,7 @@ const switchTo = (id: Rule["id"], isOn: boolean) =>
 
 /** Nobody switches a rule on without having seen what it would end. */
 function Preview({ id, ...ends }: DialogProps) {
-  const { name } = words[id];
+  const name = ruleNames[id];
   const data = useData(id, (signal) =>
     call("POST /dashboard/rules/{id}/preview", { path: { id } }, { signal }),
   );
@@ -145,7 +155,7 @@ function WouldEnd({ open, wouldEnd, examples }: Reply<"POST /dashboard/rules/{id
 }
 
 function SwitchOff({ id, ...ends }: DialogProps) {
-  const { name } = words[id];
+  const name = ruleNames[id];
   const act = async (): Promise<string> => {
     await switchTo(id, false);
     return `The rule "${name}" is off.`;
