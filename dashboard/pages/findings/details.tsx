@@ -212,13 +212,12 @@ function Acknowledgement({ finding }: { finding: Finding }) {
         </>
       )}
       , <When time={acknowledgedAt} />
-      {acknowledgeReason !== null && (
+      {acknowledgeReason && (
         <p class="typed" dir="auto">
           {endedBy && "Ended by a rule: "}
           {acknowledgeReason}
         </p>
       )}
-      {endedBy && <p class="muted">Reopened, it stays open.</p>}
     </>
   );
 }

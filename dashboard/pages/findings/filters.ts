@@ -75,9 +75,9 @@ export function inWords(filters: Filters, total: number, names: Names): string {
     domainId !== undefined && `at ${known(names.domain) ?? "one domain"}`,
     scanId !== undefined &&
       `first seen by ${names.scan === undefined ? "one scan" : `the scan of ${names.scan}`}`,
-    endedBy !== undefined && endedInWords(endedBy),
+    endedBy && endedInWords(endedBy),
     told !== undefined && `whose owner was ${told === "true" ? "told" : "not told"}`,
   ]
-    .filter((part) => part !== false)
+    .filter((part) => part)
     .join(" ");
 }
