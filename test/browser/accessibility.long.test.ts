@@ -2,7 +2,9 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { noBrowser } from "../../local/harness/chromium.ts";
 import { addresseesOf } from "../../shared/alerting/kinds/email/recipient.ts";
+import { signedIn as sessionOf } from "../dashboard/signed-in.ts";
 import { addEmail } from "../endpoints/emails.ts";
+import { scimClient } from "../people/connected.ts";
 import { admin } from "../service/admin.ts";
 import { createOrganization } from "../service/organization.ts";
 import { scan } from "../service/scan.ts";
@@ -36,6 +38,7 @@ const failing = [
   "/dashboard/api-keys",
   "/dashboard/members",
   "/dashboard/teams",
+  "/dashboard/directories",
   "/dashboard/sessions",
   "/dashboard/organization",
 ];
@@ -56,6 +59,11 @@ const createFull = async (): Promise<number> => {
     notifyOnScanError: true,
   };
   expect(await api.post("/alert-configs", channel)).toMatchObject({ status: 201 });
+  const { dashboard } = await sessionOf(org);
+  const { body: directory } = await dashboard.post("/directories", { name: "Entra" });
+  const scim = scimClient(directory.token as string);
+  for (const userName of ["ada@demo.example", "ada@elsewhere.example", "robot"])
+    expect((await scim.post("/Users", { userName })).status).toBe(201);
   await scan(api);
   const breaches = await api.list("/breaches");
   expect((await api.post("/breaches/acknowledge", { id: breaches.at(-1)?.id })).status).toBe(200);
@@ -141,6 +149,11 @@ describe("axe-core", () => {
     ["/settings/teams", "Add team"],
     ["/settings/teams", "Rename"],
     ["/settings/teams", "Delete"],
+    ["/settings/directory", "Connect a directory"],
+    ["/settings/directory", "Edit"],
+    ["/settings/directory", "Replace token"],
+    ["/settings/directory", "Disconnect"],
+    ["/settings/directory", "1 active user"],
   ];
   test.each(dialogs)("%s, the dialog of %s", async (place, name, of) => {
     const page = signedIn.full?.page as Page;

@@ -18,6 +18,7 @@ export const places = [
   "/settings/api-keys",
   "/settings/members",
   "/settings/teams",
+  "/settings/directory",
   "/settings/sessions",
   "/settings/organization",
 ];

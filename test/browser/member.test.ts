@@ -16,6 +16,7 @@ describe("a member", () => {
     const tabs: [path: string, sentence: string, refused: string[]][] = [
       ["members", "Only admins invite, change and remove members.", ["Invite", "Edit", "Remove"]],
       ["teams", "Only admins change teams.", ["Add team", "Rename", "Delete"]],
+      ["directory", "Only admins connect directories.", ["Connect a directory", "Edit", "Disconnect"]],
       ["organization", "Only admins can change this.", ["Save"]],
     ];
     for (const [path, sentence, refused] of tabs) {
@@ -40,7 +41,13 @@ describe("a member", () => {
   test("an admin reads nothing about limits of members while the session loads", async () => {
     const { page } = await signInTo(await createOrganization());
     await page.route("**/api/dashboard/session", () => {});
-    for (const path of ["/domains", "/settings/members", "/settings/teams", "/settings/organization"]) {
+    for (const path of [
+      "/domains",
+      "/settings/members",
+      "/settings/teams",
+      "/settings/directory",
+      "/settings/organization",
+    ]) {
       await page.goto(urlOf(path));
       await page.getByRole("heading", { level: 1 }).waitFor();
       await isLoaded(page);

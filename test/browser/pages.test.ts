@@ -8,7 +8,7 @@ import { go, isLoaded, signInTo, urlOf, useBrowser } from "./visit.ts";
 
 useBrowser();
 
-const withoutRows = ["/", "/settings/organization"];
+const withoutRows = ["/", "/settings/directory", "/settings/organization"];
 
 test("a page opened directly asks the service twice at most; a row is one line of text", async () => {
   const { id: org, api, domainId } = await createOrganization();

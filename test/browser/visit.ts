@@ -134,7 +134,7 @@ export const isLoaded = async (page: Page): Promise<void> => {
 };
 
 /** The scripts that come last: pages register theirs when they are loaded themselves. */
-const lastScripts = ["person", "import", "talk", "unwatched-of-breach"];
+const lastScripts = ["person", "import", "talk", "unwatched-of-breach", "directories"];
 
 /**
  * Waits until the scripts of all pages are loaded, which happens in the background: without a network a
