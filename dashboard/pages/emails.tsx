@@ -9,7 +9,6 @@ import { Listing, usePage } from "../components/listing.tsx";
 import { Name } from "../components/name.tsx";
 import { Empty, FailureNotice, NoMatch } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
-import { PersonMarks } from "../components/person-marks.tsx";
 import { foundIn, Search } from "../components/search.tsx";
 import { SelectionBar, useSelection } from "../components/selection.tsx";
 import { SeverityMark } from "../components/severity.tsx";
@@ -24,6 +23,7 @@ import { addresses, count, number } from "../text/words.ts";
 import { AddEmail } from "./emails/add.tsx";
 import { enable, enableAll, mostChanged, RemoveEmail, RemoveEmails, TeamDialog } from "./emails/change.tsx";
 import { EditEmail } from "./emails/edit.tsx";
+import { PersonMarks } from "./emails/person-marks.tsx";
 import { anyState } from "./findings/filters.ts";
 
 const ExportEmails = onDemand(async () => (await import("./emails/export.tsx")).ExportEmails);

@@ -7,7 +7,6 @@ import { Fact } from "../../components/facts.tsx";
 import { Name } from "../../components/name.tsx";
 import { FailureNotice, Pending } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
-import { PersonMarks } from "../../components/person-marks.tsx";
 import { severityColumn } from "../../components/severity.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { useAction } from "../../components/use-action.ts";
@@ -16,7 +15,6 @@ import { When } from "../../components/when.tsx";
 import { addressOf } from "../../place.ts";
 import { go } from "../../router.ts";
 import { exactTime } from "../../text/dates.ts";
-import { changeInWords } from "../../text/directory.ts";
 import { inBothForms } from "../../text/domain-name.ts";
 import { count, number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
@@ -26,6 +24,8 @@ import { anyState, openOnes } from "../findings/filters.ts";
 import { useHandling } from "../findings/handling.tsx";
 import { enable, RemoveEmail } from "./change.tsx";
 import { EditEmail } from "./edit.tsx";
+import { changeInWords } from "./history.ts";
+import { PersonMarks } from "./person-marks.tsx";
 
 export function PersonPage({ id }: { id: string }) {
   const data = useData(id, (signal) => call("GET /dashboard/emails/{id}", { path: { id } }, { signal }));

@@ -7,12 +7,12 @@ import { SelectField, TextField } from "../../components/field.tsx";
 import { Listing, usePage } from "../../components/listing.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty } from "../../components/notice.tsx";
-import { ShownOnce } from "../../components/shown-once.tsx";
 import { actionsColumn, type Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { isMember } from "../../session.ts";
 import { beginOf } from "../../text/dates.ts";
 import { isolated } from "../../translation.ts";
+import { ShownOnce } from "./shown-once.tsx";
 
 export function ApiKeys() {
   if (isMember.value) {

@@ -5,11 +5,11 @@ import { CopyButton } from "../../components/button.tsx";
 import { type Ends, FormDialog, type Show } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Pending } from "../../components/notice.tsx";
-import { ShownOnce } from "../../components/shown-once.tsx";
 import { useData, useRepeat } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { count } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
+import { ShownOnce } from "./shown-once.tsx";
 
 /** How a kind of directory is told where to send its people. */
 const kinds = [

@@ -9,7 +9,6 @@ import { Fact } from "../../components/facts.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Name } from "../../components/name.tsx";
 import { Empty, Pending } from "../../components/notice.tsx";
-import { ShownOnce } from "../../components/shown-once.tsx";
 import { useData, useRepeat } from "../../components/use-data.ts";
 import { When } from "../../components/when.tsx";
 import { addressOf, type QueryValues } from "../../place.ts";
@@ -19,6 +18,7 @@ import { inBothForms } from "../../text/domain-name.ts";
 import { addresses, count, number } from "../../text/words.ts";
 import { isolated } from "../../translation.ts";
 import { ConnectDirectory } from "./connect-directory.tsx";
+import { ShownOnce } from "./shown-once.tsx";
 
 const firstCallSeconds = 3;
 

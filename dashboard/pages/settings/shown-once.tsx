@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Button, CopyButton } from "./button.tsx";
-import { Dialog } from "./dialog.tsx";
+import { Button, CopyButton } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 
 type ShownOnceProps = {
   title: string;

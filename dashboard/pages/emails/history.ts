@@ -1,5 +1,5 @@
 /** What followed from a directory for an address, in words. */
-import { exactTime } from "./dates.ts";
+import { exactTime } from "../../text/dates.ts";
 
 type Change = { at: string; did: "added" | "enabled" | "disabled" | "renamed" };
 
