@@ -57,6 +57,7 @@ const pictures: readonly Picture[] = [
   { name: "alerts", place: "/alerts" },
   { name: "deliveries", place: "/alerts?channel=2" },
   { name: "activity", place: "/activity" },
+  { name: "directory", place: "/settings/directory" },
   { name: "members", place: "/settings/members" },
   { name: "sessions", place: "/settings/sessions" },
   { name: "organization", place: "/settings/organization", colorScheme: "dark" },

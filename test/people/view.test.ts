@@ -153,3 +153,18 @@ test("what cannot be watched is counted and named by directory, until it can", a
   });
   expect((await dashboard.get("/directories/999999999")).status).toBe(404);
 });
+
+test("joiners that wait for a seat are counted until there is one", async () => {
+  const of = await connected({ "seat-allowance": "1" });
+  const ids: string[] = [];
+  for (const name of ["ada", "grace", "hedy"])
+    ids.push(await post(of, "/Users", { userName: `${name}@${of.domain}` }));
+  const isWaiting = (expected: number) =>
+    eventually(
+      async () => (await of.dashboard.get("/directories")).body.waitingForSeat,
+      (many) => many === expected,
+    );
+  await isWaiting(2);
+  expect((await of.scim.delete(`/Users/${ids[0]}`)).status).toBe(204);
+  await isWaiting(1);
+});
