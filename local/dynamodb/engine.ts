@@ -96,7 +96,23 @@ const watchEngine = (
   };
 };
 
-/** Whether it answers anything in time: Docker accepts connections before the engine in the container does. */
+/** Engines check no signature, but DynamoDB Local wants one. */
+const listTables = {
+  method: "POST",
+  headers: {
+    "content-type": "application/x-amz-json-1.0",
+    "x-amz-target": "DynamoDB_20120810.ListTables",
+    authorization:
+      "AWS4-HMAC-SHA256 Credential=local/20300101/us-east-1/dynamodb/aws4_request, " +
+      "SignedHeaders=host, Signature=0",
+  },
+  body: "{}",
+};
+
+/**
+ * Whether it answers as DynamoDB in time: another server may have taken the port. Docker accepts connections
+ * before the engine in the container does.
+ */
 const answers = async (
   child: ChildProcess,
   endpoint: string,
@@ -105,9 +121,12 @@ const answers = async (
   const deadline = Date.now() + timeoutMilliseconds;
   while (Date.now() < deadline && isRunning(child)) {
     try {
-      const reply = await fetch(endpoint, { signal: AbortSignal.timeout(timeoutMilliseconds) });
+      const reply = await fetch(endpoint, {
+        ...listTables,
+        signal: AbortSignal.timeout(timeoutMilliseconds),
+      });
       await reply.body?.cancel();
-      return true;
+      return reply.ok;
     } catch {
       await pause(10);
     }

@@ -150,7 +150,7 @@ describe("permissions", () => {
     expect(() => synthesize("nobody", { senderEmail: "not an address" })).toThrow(/senderEmail must be/);
   });
 
-  test("the hash of a proxy's secret is told to those who count by address alone", () => {
+  test("the hash of a proxy's secret is told where addresses count", () => {
     const told = [...functionsOf(staging)].filter(([, { Environment }]) =>
       JSON.stringify(Environment).includes(proxySecretHash),
     );
