@@ -96,12 +96,13 @@ const watchEngine = (
   };
 };
 
-/** Engines check no signature, but DynamoDB Local wants one. */
+/** Engines check no signature, but want one. */
 const listTables = {
   method: "POST",
   headers: {
     "content-type": "application/x-amz-json-1.0",
     "x-amz-target": "DynamoDB_20120810.ListTables",
+    "x-amz-date": "20300101T000000Z",
     authorization:
       "AWS4-HMAC-SHA256 Credential=local/20300101/us-east-1/dynamodb/aws4_request, " +
       "SignedHeaders=host, Signature=0",

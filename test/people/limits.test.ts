@@ -20,7 +20,7 @@ const expectProblem = (
 };
 
 test("discovery needs the token too, and refusals have SCIM's form", async () => {
-  const { key, token, scim } = await connected();
+  const { key, scim } = await connected();
   for (const path of ["/ServiceProviderConfig", "/ResourceTypes/User", "/Schemas", "/Users"]) {
     expect((await scim.get(path)).status).toBe(200);
     expectProblem(await scimClient(key).get(path), 401);
