@@ -132,7 +132,7 @@ test("a sixth directory is refused in words", async () => {
 });
 
 describe("people of a directory", () => {
-  test("the list, a person's page and a finding say who left and who is privileged", async () => {
+  test("list, page and finding of a person say who left and is privileged", async () => {
     const of = await connected();
     const email = `ada@${of.domain}`;
     const { body } = await of.scim.post("/Users", {
@@ -178,7 +178,7 @@ describe("people of a directory", () => {
     await page.getByRole("definition").filter({ hasText: "Ada Lovelace" }).getByText("Left").waitFor();
   });
 
-  test("an import disables nobody where a directory says who has left", async () => {
+  test("an import disables nobody where a directory says who left", async () => {
     const { page } = await signInTo(await connected(), { place: "/emails" });
     await page.getByRole("button", { name: "Import", exact: true }).click();
     const dialog = page.getByRole("dialog");
