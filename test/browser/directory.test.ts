@@ -132,7 +132,7 @@ test("a sixth directory is refused in words", async () => {
 });
 
 describe("people of a directory", () => {
-  test("list, page and finding of a person say who left and is privileged", async () => {
+  test("list, page and finding say who left and is privileged", async () => {
     const of = await connected();
     const email = `ada@${of.domain}`;
     const { body } = await of.scim.post("/Users", {
