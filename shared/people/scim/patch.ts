@@ -1,6 +1,5 @@
 /** Changes by PATCH (RFC 7644, 3.5.2), in the forms that clients really send (docs/directory.md). */
 
-import { ScimError, scimPatch } from "scim-patch";
 import * as z from "zod/mini";
 import { valid } from "../../contract/valid.ts";
 import { changedEmails } from "./emails.ts";
@@ -79,28 +78,30 @@ const expanded = (operation: Operation): Operation[] => {
   }));
 };
 
-const isNothing = (value: unknown): boolean => value === null || value === "";
+const isNothing = (value: unknown): boolean => value === undefined || value === null || value === "";
 
-/** What the library gets for an operation. */
-const forLibrary = ({
-  op,
-  path,
-  value,
-}: Operation): { op: Operation["op"]; path: string; value?: unknown }[] => {
-  const { schema, attribute, filter, subAttribute } = path;
-  const end = `${attribute === undefined ? "" : attribute}${filter === undefined ? "" : `[${filter}]`}${
-    subAttribute === undefined ? "" : `.${subAttribute}`
-  }`;
-  const text = schema === undefined ? end : `${schema}:${end}`;
-  if (op === "remove") return [{ op, path: text }];
-  if (isNothing(value)) return [{ op: "remove", path: text }];
-  if (attribute !== "manager" || subAttribute !== undefined) return [{ op, path: text, value }];
-  // A manager is replaced as a whole: another one has another name. Entra's documents have a list of one.
-  const [one] = Array.isArray(value) ? value : [value];
-  return [
-    { op: "remove", path: text },
-    { op: "add", path: text, value: typeof one === "string" ? { value: one } : one },
-  ];
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An object with another value of an attribute; nothing takes the attribute away. */
+const withValue = (
+  object: Record<string, unknown>,
+  attribute: string,
+  value: unknown,
+): Record<string, unknown> => {
+  const { [attribute]: _, ...rest } = object;
+  return isNothing(value) ? rest : { ...rest, [attribute]: value };
+};
+
+/** An attribute after an operation on it, or on a part of it. */
+const changed = (before: unknown, { op, path, value }: Operation): unknown => {
+  const { attribute, subAttribute } = path;
+  const given = op === "remove" ? undefined : value;
+  if (subAttribute !== undefined) return withValue(isObject(before) ? before : {}, subAttribute, given);
+  // Another manager has another name. Entra's documents have a list of one.
+  if (attribute === "manager") return Array.isArray(given) ? given[0] : given;
+  // What a value leaves out of a complex attribute stays (RFC 7644, 3.5.2.3).
+  return isObject(before) && isObject(given) ? { ...before, ...given } : given;
 };
 
 /** Attributes of users that are stored, and can be written. */
@@ -147,19 +148,13 @@ export const patched = (
       resource = { ...resource, emails: changedEmails(Array.isArray(emails) ? emails : [], operation) };
       continue;
     }
-    try {
-      resource = scimPatch(
-        resource as unknown as Parameters<typeof scimPatch>[0],
-        forLibrary(operation) as Parameters<typeof scimPatch>[1],
-      ) as unknown as Record<string, unknown>;
-    } catch (error) {
-      const detail = `${path.attribute}: the operation cannot be done there`;
-      if (error instanceof ScimError)
-        throw invalid(error.scimCode === "noTarget" ? "noTarget" : "invalidPath", detail);
-      // The library expects values of the right type.
-      if (error instanceof TypeError) throw invalid("invalidValue", detail);
-      throw error;
-    }
+    const { schema, attribute, filter } = path;
+    if (filter !== undefined || attribute === undefined)
+      throw invalid("invalidPath", `path: ${attribute ?? schema} has no entries to choose from`);
+    const container = schema === undefined ? resource : resource[schema];
+    const before = isObject(container) ? container : {};
+    const after = withValue(before, attribute, changed(before[attribute], operation));
+    resource = schema === undefined ? after : { ...resource, [schema]: after };
   }
   return resource;
 };
