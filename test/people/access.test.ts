@@ -61,17 +61,6 @@ test("a directory sees and changes nothing of another one", async () => {
   expect(user.title).toBeUndefined();
 });
 
-test("a new token ends the old one at once, and finds what was pushed", async () => {
-  const { dashboard, directoryId, scim } = await connected();
-  await scim.post("/Users", { userName: "ada@demo.example" });
-  const { body } = await dashboard.patch(`/directories/${directoryId}`, { newToken: true });
-  expect((await scim.get("/Users")).status).toBe(401);
-  const anew = scimClient(body.token as string);
-  expect((await anew.get("/Users")).body.totalResults).toBe(1);
-  await dashboard.delete(`/directories/${directoryId}`);
-  expect((await anew.get("/Users")).status).toBe(401);
-});
-
 test("what changes nothing leaves the time of the last change as it is", async () => {
   const { scim, list } = await createDirectory();
   const user = { userName: "ada@demo.example", title: "Analyst", emails: [{ value: "ada@demo.example" }] };

@@ -122,7 +122,7 @@ describe("users and PATCH", () => {
     );
   });
 
-  test("operations give a user or a problem, and never change what they began with", () => {
+  test("operations give a user or a problem, and change nothing in place", () => {
     const before = structuredClone(ada);
     fc.assert(
       fc.property(fc.array(operation, { minLength: 1, maxLength: 4 }), (operations) => {
