@@ -7,6 +7,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import { remove } from "../../shared/findings/email-removal.ts";
 import { setActive } from "../../shared/monitoring/emails/email.ts";
 import { list } from "../../shared/monitoring/emails/email-list.ts";
+import { emails as rows } from "../../shared/monitoring/emails/record.ts";
 import * as directories from "../../shared/people/directory.ts";
 import { work } from "../../shared/people/follow/work.ts";
 import { activeBilling } from "../access/organizations/billing.ts";
@@ -171,6 +172,16 @@ test("a change of many members is done whole, whenever its function dies", async
   const refused = await entra.send("PATCH", path, { Operations: [foreign] });
   expect(refused).toMatchObject({ status: 400, body: { scimType: "invalidValue" } });
   expect(await membersNow()).toBe(12);
+});
+
+test("names with links or unseen characters become no part of sentences", async () => {
+  const alan = await entra.add("alan", { displayName: "Alan \u202eTuring\u200b" });
+  await entra.add("ada", { displayName: "Ada https://evil.example/login" });
+  await follow();
+  const nameOf = async (alias: string) => (await rows.get(org, (await one(alias))?.id ?? 0))?.person?.name;
+  expect([await nameOf("alan"), await nameOf("ada")]).toEqual(["Alan Turing", ""]);
+  const { body } = await entra.send("GET", `Users/${alan}`);
+  expect(body.displayName).toBe("Alan Turing");
 });
 
 test("who is changed while a worker looks at them is looked at again", async () => {

@@ -1,4 +1,5 @@
 /** What directories say of an address, and what it is to be: pure, so that any history can be tried. */
+import { personName } from "../../access/organizations/organization-schema.ts";
 import type { Email, Person as Facts } from "../../monitoring/emails/record.ts";
 import type { Directory } from "../directory.ts";
 import { nameOf, ownerNameOf, type Person } from "../person.ts";
@@ -47,7 +48,10 @@ export const inOrder = (one: Naming, other: Naming): number =>
   one.directory.id - other.directory.id ||
   (one.person?.id ?? Number.POSITIVE_INFINITY) - (other.person?.id ?? Number.POSITIVE_INFINITY);
 
-export const latest = (times: readonly (string | undefined)[]): string | undefined =>
+export const nameIn = ({ person, name }: Naming): string | undefined =>
+  person === undefined ? name : nameOf(person.user);
+
+const latest = (times: readonly (string | undefined)[]): string | undefined =>
   times
     .filter((time) => time !== undefined)
     .sort()
@@ -80,7 +84,8 @@ export const saidOf = (
     ownerName: first.person === undefined ? null : ownerNameOf(first.person.user),
     team: teamOf(first),
     facts: {
-      name: first.person === undefined ? (first.name ?? before?.name ?? "") : nameOf(first.person.user),
+      // Sentences go into messages, where a link would be one.
+      name: personName.safeParse(nameIn(first) ?? before?.name).data ?? "",
       directory: first.directory.name,
       ...(active.length === 0 && { leftAt }),
       ...(passwordChangedAt !== undefined && { passwordChangedAt }),

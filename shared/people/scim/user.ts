@@ -1,6 +1,6 @@
 /** SCIM users: reads those that clients send, and shows those that are stored. */
 import * as z from "zod/mini";
-import { text } from "../../contract/text.ts";
+import { text, unseen } from "../../contract/text.ts";
 import { valid } from "../../contract/valid.ts";
 import { nameParts, type Person, type StoredUser } from "../person.ts";
 import { schemas, withNames } from "./names.ts";
@@ -29,7 +29,8 @@ const keyText = text(254).check(
   z.refine((value) => Buffer.byteLength(value) <= maximumNameBytes, "must have at most 900 bytes"),
 );
 
-const line = text(1000);
+/** Without characters that nobody sees, which would reorder what people read. */
+const line = text(1000).check(z.overwrite((value) => value.replace(unseen, "")));
 const tag = text(100);
 
 const email = z.object({
