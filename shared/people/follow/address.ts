@@ -48,10 +48,10 @@ export const inOrder = (one: Naming, other: Naming): number =>
   one.directory.id - other.directory.id ||
   (one.person?.id ?? Number.POSITIVE_INFINITY) - (other.person?.id ?? Number.POSITIVE_INFINITY);
 
-export const nameIn = ({ person, name }: Naming): string | undefined =>
+const nameIn = ({ person, name }: Naming): string | undefined =>
   person === undefined ? name : nameOf(person.user);
 
-const latest = (times: readonly (string | undefined)[]): string | undefined =>
+export const latest = (times: readonly (string | undefined)[]): string | undefined =>
   times
     .filter((time) => time !== undefined)
     .sort()
