@@ -82,7 +82,7 @@ function WaitingForSeat({ waiting }: { waiting: number }) {
 }
 
 const teamSources = [
-  { value: "none", label: "People's teams stay as they are here" },
+  { value: "none", label: "Not from the directory: they stay as they are" },
   { value: "department", label: "Their department" },
   { value: "group", label: "Their first group by name" },
 ] as const;
