@@ -59,6 +59,12 @@ export function Directories() {
           show={show}
         />
       ))}
+      {value !== undefined && value.directories.length > 0 && (
+        <p class="muted">
+          Open findings of people who left can end by themselves: see{" "}
+          <a href={addressOf("/settings/rules")}>Rules</a>.
+        </p>
+      )}
       {dialog}
     </>
   );
