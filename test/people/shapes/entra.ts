@@ -296,6 +296,22 @@ export const entra: Shape[] = [
       {
         method: "PATCH",
         path: "/Users/{ada}",
+        body: patch({
+          op: "Replace",
+          path: `${enterprise}:manager`,
+          value: { $ref: "../Users/{charles}", value: "{charles}", displayName: "Charles Babbage" },
+        }),
+        after: {
+          "/Users/{ada}": {
+            [enterprise]: {
+              manager: { value: "{charles}", displayName: "Charles Babbage", $ref: undefined },
+            },
+          },
+        },
+      },
+      {
+        method: "PATCH",
+        path: "/Users/{ada}",
         body: patch({ op: "Remove", path: `${enterprise}:manager` }),
         after: { "/Users/{ada}": { [enterprise]: undefined } },
       },

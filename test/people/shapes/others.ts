@@ -317,7 +317,12 @@ export const others: Shape[] = [
         method: "PATCH",
         path: "/Users/{ada}",
         body: patch({ op: "replace", path: `${own}:passwordChangedAt`, value: "2026-11-03T08:15:00Z" }),
-        after: { [`/Users/{ada}?attributes=${own}:passwordChangedAt`]: { [own]: {} } },
+        after: {
+          [`/Users/{ada}?attributes=${own}:passwordChangedAt`]: {
+            [own]: { passwordChangedAt: "2026-11-03T08:15:00.000Z" },
+            userName: undefined,
+          },
+        },
       },
       {
         method: "PATCH",
