@@ -70,9 +70,9 @@ export const pushDemoPeople = async (
   const url = `http://127.0.0.1:${port}/api/scim/v2`;
   const headers = { authorization: `Bearer ${token}` };
   const ids = new Map<string, string>();
-  for (const { email, displayName, title, department } of accounts) {
+  const add = async ({ email, displayName, title, department }: Account, index: number): Promise<void> => {
     const manager = department === "Finance" ? ids.get(managerOfFinance) : undefined;
-    const changedDaysAgo = 10 * (ids.size + 1);
+    const changedDaysAgo = 10 * (index + 1);
     const body = {
       schemas: Object.values(schemas),
       userName: email,
@@ -87,7 +87,10 @@ export const pushDemoPeople = async (
     };
     const { id } = await send("POST", `${url}/Users`, headers, { signal, body });
     ids.set(email, id as string);
-  }
+  };
+  // Others name her as their manager.
+  await Promise.all(accounts.slice(0, 1).map(add));
+  await Promise.all(accounts.slice(1).map(add));
   for (const email of leavers) {
     const body = { Operations: [{ op: "replace", path: "active", value: false }] };
     await send("PATCH", `${url}/Users/${ids.get(email)}`, headers, { signal, body });

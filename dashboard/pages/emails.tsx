@@ -153,8 +153,8 @@ export function EmailsPage() {
             <NoMatch title="No address matches these filters." path="/emails" all="Show all addresses" />
           ) : (
             <Empty title="No address is watched yet.">
-              Add one, or import a file. Its domain has to be verified first, under{" "}
-              <a href={addressOf("/domains")}>Domains</a>.
+              Add one, import a file, or <a href={addressOf("/settings/directory")}>connect your directory</a>
+              . Its domain has to be verified first, under <a href={addressOf("/domains")}>Domains</a>.
             </Empty>
           )
         }

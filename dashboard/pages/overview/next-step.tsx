@@ -29,7 +29,7 @@ const stepsOf = ({ domains, emails, lastScan, channels }: Overview): Step[] => {
     {
       isDone: emails.active + emails.disabled > 0,
       title: "Add the addresses to watch",
-      how: "Import a file, or add them one by one.",
+      how: "Connect your directory under Settings, import a file, or add them one by one.",
       link: ["/emails", "Go to E-mails"],
     },
     {
