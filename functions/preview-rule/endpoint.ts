@@ -4,7 +4,8 @@ import { byRule } from "../../shared/findings/rules/rule-schema.ts";
 
 export const previewRule = defineEndpoint({
   summary: "Count what a rule would end, without ending anything",
-  description: "It reads all open findings, so that it takes some seconds where there are many.",
+  description:
+    "It looks at all open findings that the rule may end, so that it takes some seconds where there are many.",
   access: "user",
   path: byRule,
   malformed: { id: "ruleNotFound" },

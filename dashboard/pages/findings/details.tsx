@@ -218,6 +218,7 @@ function Acknowledgement({ finding }: { finding: Finding }) {
           {acknowledgeReason}
         </p>
       )}
+      {endedBy && <p class="muted">If you reopen it, no rule ends it again.</p>}
     </>
   );
 }

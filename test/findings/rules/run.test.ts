@@ -107,14 +107,19 @@ describe("switching on", () => {
     const { org, emailIds, low, card } = await seed();
     await setPerson(org, emailIds[0] ?? 0, gone);
     await setPerson(org, emailIds[1] ?? 0, changed);
+    // HIBP has not described this one yet, so that it is low by default.
+    const unknown = ++breaches;
+    await setBreach(org, unknown, { dataClasses: [] });
+    const row = { emailId: emailIds[2] ?? 0, breachId: unknown, severity: 1 };
+    await addFindings(org, [row], await idsInNewBlock(org, 1));
     await settleRules(org);
     const previews = await Promise.all(rulesInOrder.map((rule) => preview(org, rule)));
     expect(previews.map(({ open, wouldEnd, examples }) => [open, wouldEnd, examples.length])).toEqual([
-      [18, 3, 3],
-      [18, 1, 1],
-      [18, 6, 5],
+      [19, 3, 3],
+      [19, 1, 1],
+      [19, 6, 5],
     ]);
-    expect(await statesOf(org)).toEqual(all("open", 18));
+    expect(await statesOf(org)).toEqual(all("open", 19));
     for (const rule of rulesInOrder) await switchRule(org, rule, true);
     await settleRules(org);
     expect(await statesOf(org, { emailId: emailIds[0] ?? 0 })).toEqual(all("left", 3));
