@@ -23,7 +23,7 @@ import { addresses, count, number } from "../text/words.ts";
 import { AddEmail } from "./emails/add.tsx";
 import { enable, enableAll, mostChanged, RemoveEmail, RemoveEmails, TeamDialog } from "./emails/change.tsx";
 import { EditEmail } from "./emails/edit.tsx";
-import { PersonMarks } from "./emails/person-marks.tsx";
+import { withMarks } from "./emails/person-marks.tsx";
 import { anyState } from "./findings/filters.ts";
 
 const ExportEmails = onDemand(async () => (await import("./emails/export.tsx")).ExportEmails);
@@ -176,14 +176,13 @@ const columns = (
     name: "Address",
     kind: "main",
     width: "address",
-    cell: ({ id, email, ...marked }) => (
-      <span class="tailed">
+    cell: ({ id, email, ...marked }) =>
+      withMarks(
         <a href={addressOf(`/emails/${id}`)} title={email}>
           <bdi>{inBothForms(email)}</bdi>
-        </a>
-        {PersonMarks(marked)}
-      </span>
-    ),
+        </a>,
+        marked,
+      ),
   },
   {
     name: "Owner and team",

@@ -176,6 +176,8 @@ describe("people of a directory", () => {
     await page.getByRole("definition").filter({ hasText: "Disabled" }).getByText("Left").waitFor();
     await page.getByRole("rowheader").getByRole("link").first().click();
     await page.getByRole("definition").filter({ hasText: "Ada Lovelace" }).getByText("Left").waitFor();
+    await page.goto(urlOf("/findings"));
+    await page.getByRole("row").filter({ hasText: "ada@" }).first().getByText("Left").waitFor();
   });
 
   test("an import disables nobody where a directory says who left", async () => {

@@ -6,6 +6,7 @@ import type { Column } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { knownDay } from "../../text/dates.ts";
 import { inBothForms } from "../../text/domain-name.ts";
+import { withMarks } from "../emails/person-marks.tsx";
 
 export function FindingState({ finding: { acknowledged, resolution } }: { finding: Finding }) {
   if (!acknowledged) return <span class="state open">Open</span>;
@@ -68,16 +69,18 @@ export const columns = (
     name: "Address",
     kind: "main",
     width: "address",
-    cell: (finding) => (
-      <DetailsButton
-        id={`finding-${finding.id}`}
-        about="Details of this finding"
-        title={finding.email}
-        onClick={() => onOpen(finding)}
-      >
-        <bdi>{inBothForms(finding.email)}</bdi>
-      </DetailsButton>
-    ),
+    cell: (finding) =>
+      withMarks(
+        <DetailsButton
+          id={`finding-${finding.id}`}
+          about="Details of this finding"
+          title={finding.email}
+          onClick={() => onOpen(finding)}
+        >
+          <bdi>{inBothForms(finding.email)}</bdi>
+        </DetailsButton>,
+        finding,
+      ),
   },
   // The address says whose it is, and a phone has room for the breach.
   { name: "Owner", isMinor: !isOfBreach, cell: ({ ownerName }) => Name({ text: ownerName }) },
