@@ -4,6 +4,7 @@ import { deliveries } from "../../shared/alerting/deliveries/delivery.ts";
 import { ownersChannel } from "../../shared/alerting/owners/owner.ts";
 import * as catalog from "../../shared/hibp/catalog.ts";
 import { emails } from "../../shared/monitoring/emails/record.ts";
+import { onTableRequest } from "../aws/table/request-points.ts";
 import { expectAgreement, readFindings } from "../findings/acknowledgements/findings.ts";
 import {
   ada,
@@ -116,5 +117,35 @@ test("of a breach that rises, findings that a rule held are told of once, as new
   await sendAll();
   expect((await readFindings(org)).map(stateOf)).toEqual(Array(4).fill("open"));
   expect((await deliveriesOf(org, channel)).map(({ event }) => event.type).sort()).toEqual(["gathered"]);
+  await expectAgreement(org);
+});
+
+test("a fact that changes while a scan records is not missed", async () => {
+  const org = await prepared(4);
+  await describeBreach("Login", {
+    title: "Login",
+    dataClasses: ["Passwords"],
+    severity: "high",
+    breachDate: "2026-01-31",
+  });
+  await switchRule(org, "password_changed", true);
+  const [one = 0, other = 0] = (await emailIdsOf(org)).sort((first, second) => first - second);
+  await setPerson(org, one, ada);
+  await settleRules(org);
+  // Just before the transaction that records the findings, which a rule ends in part.
+  const changes = onTableRequest({ text: '"isToldApart"' }, "before", () =>
+    setPerson(org, one, { ...ada, passwordChangedAt: "2026-11-03T09:00:00.000Z" }),
+  );
+  await scan(org, { 0: ["Login", newsletter], 1: ["Login"] });
+  expect(changes.happened).toBe(true);
+  const states = (await readFindings(org)).map((row) => `${row.emailId} ${row.breachId} ${stateOf(row)}`);
+  const [ofLogin, ofNewsletter] = [await idOf("Login"), await idOf(newsletter)];
+  expect(states.sort()).toEqual(
+    [
+      `${one} ${ofLogin} password_changed`,
+      `${one} ${ofNewsletter} harmless`,
+      `${other} ${ofLogin} open`,
+    ].sort(),
+  );
   await expectAgreement(org);
 });
