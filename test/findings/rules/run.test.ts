@@ -16,6 +16,7 @@ import { type RuleId, rulesInOrder } from "../../../shared/findings/rules/rule-s
 import * as switches from "../../../shared/findings/rules/switches.ts";
 import type { Breach } from "../../../shared/hibp/breach.ts";
 import { emails } from "../../../shared/monitoring/emails/record.ts";
+import { onTableRequest } from "../../aws/table/request-points.ts";
 import { invocation, takeMessages, useWorkers } from "../../scanning/in-process-workers.ts";
 import {
   addFindings,
@@ -279,6 +280,24 @@ test("changes wait until the first of them is old enough, switches do not", asyn
   await takeMessages("acknowledgements");
   await work({ organizationId: org }, invocation(), { gatheringSeconds: 60 });
   expect(await table.get(keys.rulesLock(org))).toBeDefined();
+});
+
+test("what a person reopens just before a rule's transaction stays open", async () => {
+  const { org, low } = await seed();
+  const [first = 0] = (await findingsOf(org, { breachId: low })).map(({ id }) => id);
+  await switchRule(org, "harmless", true);
+  await work({ organizationId: org }, invocation());
+  const people = onTableRequest({ text: "Low severity: Names" }, "before", async () => {
+    // Open again, it looks as it was read.
+    await single.acknowledge(org, { id: first, resolution: "handled" }, somebody);
+    const { id } = await acknowledgements.request(org, { ids: [first] }, somebody);
+    await work({ organizationId: org, acknowledgementId: id }, invocation());
+  });
+  await runWorkers();
+  expect(people.happened).toBe(true);
+  await settleRules(org);
+  expect(await statesOf(org, { breachId: low })).toEqual(["open", ...all("harmless", 5)]);
+  await expectAgreement(org);
 });
 
 test("while a scan is in progress a switch counts, and once more after it", async () => {
