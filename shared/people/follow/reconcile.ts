@@ -62,7 +62,7 @@ type Look = {
 
 /**
  * Makes these addresses what directories say of them, and ends their tasks. `mayTakeSeats`: of addresses that
- * have waited longest; others wait behind them. Returns how many of the first were dealt with.
+ * have waited longest; others wait behind them.
  */
 export const reconcile = async (
   org: number,
@@ -76,6 +76,7 @@ export const reconcile = async (
   }
 };
 
+/** Deals with as many of the first as fit into one transaction, and returns how many these are. */
 const takeFirst = async (
   org: number,
   addresses: readonly string[],
