@@ -11,7 +11,16 @@ import { scan } from "./scan.ts";
 export type Tenant = Organization & {
   user: SignedIn;
   ids: Record<
-    "email" | "finding" | "scan" | "team" | "channel" | "delivery" | "acknowledgement" | "key" | "domain",
+    | "email"
+    | "finding"
+    | "scan"
+    | "team"
+    | "channel"
+    | "delivery"
+    | "acknowledgement"
+    | "key"
+    | "domain"
+    | "directory",
     number
   >;
 };
@@ -37,6 +46,7 @@ export const createTenant = async (): Promise<Tenant> => {
     () => listDeliveries(organization, channel),
     ([delivery]) => delivery?.status === "delivered",
   );
+  const directory = await user.dashboard.post("/directories", { name: "Entra" });
   const ids = {
     email,
     finding: finding?.id,
@@ -47,6 +57,7 @@ export const createTenant = async (): Promise<Tenant> => {
     acknowledgement: asked.body.id,
     key: keyId,
     domain: domainId,
+    directory: directory.body.id,
   };
   for (const [name, id] of Object.entries(ids)) expect([name, id]).toEqual([name, expect.any(Number)]);
   return { ...organization, user, ids: ids as Tenant["ids"] };
@@ -57,6 +68,7 @@ export const stateOf = async ({ api, user: { dashboard }, ids }: Tenant): Promis
   const replies = await Promise.all([
     ...["/emails", "/breaches", "/alert-configs", "/activity", "/scans"].map(api.get),
     ...["/organization", "/domains", "/teams", "/members", "/api-keys", "/sessions"].map(dashboard.get),
+    ...["/directories", "/rules"].map(dashboard.get),
     dashboard.get(`/alert-configs/${ids.channel}/deliveries`),
   ]);
   const withoutUse = (name: string, value: unknown) =>
