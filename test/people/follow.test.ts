@@ -1,5 +1,6 @@
 /** What follows from a directory: people are watched, disabled, enabled and renamed as it says. */
 import { expect, test } from "vitest";
+import { admin } from "../service/admin.ts";
 import { eventually } from "../service/eventually.ts";
 import { type Connected, connected } from "./connected.ts";
 
@@ -40,4 +41,20 @@ test("a joiner is watched, a leaver disabled, and enabled again who comes back",
   const activity = await of.v1.list("/activity");
   const synced = activity.filter(({ action }) => action === "directory.synced");
   expect(synced.length).toBeGreaterThan(0);
+});
+
+test("erasing an address forgets its person, whatever the directory calls them", async () => {
+  const of = await connected();
+  const email = `erased@${of.domain}`;
+  const other = `work.address@elsewhere.example`;
+  const user = { userName: "EMP-1", externalId: email, emails: [{ value: email }, { value: other }] };
+  const { body } = await of.scim.post("/Users", { ...user, displayName: "Somebody" });
+  await until(of, email, (row) => row?.isActive === true);
+  await admin("erase", { email });
+  expect(await addressOf(of, email)).toBeUndefined();
+  expect((await of.scim.get(`/Users/${body.id}`)).status).toBe(404);
+  for (const filter of [`externalId eq "${email}"`, `emails.value eq "${other}"`, 'userName eq "EMP-1"'])
+    expect((await of.scim.get(`/Users?filter=${encodeURIComponent(filter)}`)).body.totalResults).toBe(0);
+  const { traces } = await admin("erase", { email, "dry-run": true });
+  expect(traces).toEqual([]);
 });

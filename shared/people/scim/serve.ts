@@ -48,7 +48,8 @@ const finish = (
     ...(caller && { organizationId: caller.org, directoryId: caller.directory.id }),
     ...(problem && { refusal: problem.scimType ?? String(problem.status) }),
   });
-  return reply;
+  const { extendedRequestId = "" } = event.requestContext;
+  return { ...reply, headers: { ...reply.headers, "X-Request-Id": extendedRequestId } };
 };
 
 const json = (
