@@ -5,6 +5,8 @@ import * as organizations from "../../shared/access/organizations/organization.t
 import { keys } from "../../shared/aws/table/keys.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { remove } from "../../shared/findings/email-removal.ts";
+import * as domains from "../../shared/monitoring/domains/domain.ts";
+import { setVerified } from "../../shared/monitoring/domains/proof.ts";
 import { setActive } from "../../shared/monitoring/emails/email.ts";
 import { list } from "../../shared/monitoring/emails/email-list.ts";
 import { emails as rows } from "../../shared/monitoring/emails/record.ts";
@@ -85,6 +87,24 @@ test("beyond the allowance joiners wait, and who waits longest gets the next sea
   await organizations.set(org, { billing: activeBilling });
   await follow();
   expect(await watched()).toMatchObject({ ada: true, tim: true, alan: false });
+  expect(await table.query({ pk: keys.seatWait(org, "", "").pk })).toEqual([]);
+});
+
+test("who waits for a seat when the domain is lost is enabled once it is verified again", async () => {
+  await organizations.set(org, { billing: { ...activeBilling, seatAllowance: 1 } });
+  await entra.add("ada");
+  await entra.add("alan");
+  await follow();
+  const id = (await domains.list(org))[0]?.id ?? 0;
+  await setVerified(org, id, false);
+  await organizations.set(org, { billing: activeBilling });
+  await follow();
+  await follow();
+  expect(await watched()).toEqual({ ada: true, alan: false });
+  await setVerified(org, id, true);
+  await follow();
+  await follow();
+  expect(await watched()).toEqual({ ada: true, alan: true });
   expect(await table.query({ pk: keys.seatWait(org, "", "").pk })).toEqual([]);
 });
 

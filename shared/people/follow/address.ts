@@ -1,6 +1,6 @@
 /** What directories say of an address, and what it is to be: pure, so that any history can be tried. */
 import { personName } from "../../access/organizations/organization-schema.ts";
-import type { Email, Person as Facts } from "../../monitoring/emails/record.ts";
+import type { Person as Facts } from "../../monitoring/emails/record.ts";
 import type { Directory } from "../directory.ts";
 import { nameOf, ownerNameOf, type Person } from "../person.ts";
 import type { Deed } from "./log.ts";
@@ -94,6 +94,9 @@ export const saidOf = (
   };
 };
 
+/** What an address's row says of what was carried out. */
+type Carried = Pick<NamedAddress, "isActive" | "ownerName" | "team" | "disabledHere">;
+
 /** What the e-mail is to become: fields that stay are missing. */
 export type Decision = {
   add?: true;
@@ -103,8 +106,7 @@ export type Decision = {
   ownerName?: string;
   /** The name of a team; null: none. */
   team?: string | null;
-  /** What the address's row says then. */
-  named: Omit<NamedAddress, "mark" | "history">;
+  named: Carried;
 };
 
 /**
@@ -113,11 +115,11 @@ export type Decision = {
  */
 export const decide = (
   said: Said | undefined,
-  named: Omit<NamedAddress, "mark" | "history">,
-  email: { isActive: boolean; ownerName: Email["ownerName"] } | undefined,
+  named: Carried & Pick<NamedAddress, "waitsSince">,
+  email: { isActive: boolean } | undefined,
   isVerified: boolean,
 ): Decision => {
-  const { waitsSince, outside: _, ...kept } = named;
+  const { waitsSince, ...kept } = named;
   if (said === undefined || !said.isActive) {
     const isNews = named.isActive !== false && (named.isActive !== undefined || said !== undefined);
     const isDisabled = email?.isActive === true && isNews;
@@ -147,21 +149,15 @@ export const decide = (
       named: { ...told, isActive: true },
     };
   }
-  const isBack = named.isActive === false && named.disabledHere === true && !email.isActive;
+  const isBack = named.isActive === false && named.disabledHere === true;
   const wantsSeat = (isBack || waitsSince !== undefined) && !email.isActive;
-  const mayEnable = wantsSeat && isVerified;
-  const { disabledHere, ...rest } = kept;
+  // It stays due until its domain is verified again.
+  const isDue = wantsSeat && !isVerified;
+  const { disabledHere: _, ...rest } = kept;
   return {
-    ...(mayEnable && { enable: true }),
-    ...(isRenamed && { ownerName: ownerName as string }),
-    ...(isMoved && { team: team ?? null }),
-    named: {
-      ...rest,
-      ...told,
-      // It stays due until its domain is verified again.
-      isActive: !(isBack && !isVerified),
-      ...(wantsSeat && !isVerified && disabledHere && { disabledHere }),
-      ...(waitsSince !== undefined && wantsSeat && { waitsSince }),
-    },
+    ...(wantsSeat && isVerified && { enable: true }),
+    ...(isRenamed && { ownerName }),
+    ...(isMoved && { team }),
+    named: { ...rest, ...told, isActive: !isDue, ...(isDue && { disabledHere: true }) },
   };
 };

@@ -1,64 +1,27 @@
 /** Makes addresses what directories say of them, in one transaction for as many as fit. */
 import { randomUUID } from "node:crypto";
 import { service } from "../../access/activity/actor.ts";
-import { activeCount, enabledOf, seats } from "../../access/billing/billing.ts";
-import * as organizations from "../../access/organizations/organization.ts";
-import { teamName as teamNameSchema } from "../../access/organizations/organization-schema.ts";
+import { enabledOf, seats } from "../../access/billing/billing.ts";
 import { TransactionBudget } from "../../aws/table/budget.ts";
-import { absent, asRead, rowOf, type Write } from "../../aws/table/condition.ts";
-import { type Key, keys } from "../../aws/table/keys.ts";
+import { rowOf, type Write } from "../../aws/table/condition.ts";
+import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { domainOf } from "../../contract/address.ts";
 import * as rules from "../../findings/rules/marks.ts";
 import { reserve } from "../../lists/blocks.ts";
-import type { Domain } from "../../monitoring/domains/domain.ts";
-import {
-  additionOf,
-  changeOf,
-  type EmailWrites,
-  sum,
-  transactionOf,
-} from "../../monitoring/emails/changes.ts";
-import { ownerName as ownerNameSchema } from "../../monitoring/emails/email-schema.ts";
-import { type Email, emails } from "../../monitoring/emails/record.ts";
+import { type EmailWrites, sum, transactionOf } from "../../monitoring/emails/changes.ts";
+import { emails } from "../../monitoring/emails/record.ts";
 import * as teams from "../../monitoring/teams/team.ts";
-import * as directories from "../directory.ts";
-import { groups } from "../group.ts";
-import { people } from "../person.ts";
-import { type Decision, decide, type NamedAddress, type Naming, saidOf } from "./address.ts";
-import { type Deed, type DirectoryLog, logWrites } from "./log.ts";
-import { readNamed } from "./named.ts";
+import { type Decision, decide, type Said, saidOf } from "./address.ts";
+import { type Deed, logWrites } from "./log.ts";
+import { knownOf, type Look, lookAt, teamsBy } from "./look.ts";
+import { outcomeOf } from "./outcome.ts";
 import { domainWrites, OutsideDomains } from "./outside.ts";
-import { done as doneWrite, keyOf, type Task, task } from "./task.ts";
+import { task } from "./task.ts";
 
 /** More than a transaction takes. */
 const mostAtOnce = 12;
-
-/** How many changes a person's page shows. */
-const mostHistory = 20;
-
-type Known = {
-  organization: organizations.Organization;
-  connected: Map<number, directories.Directory>;
-  log: DirectoryLog | undefined;
-  isWaitedFor: boolean;
-  active: number;
-};
-
-/** What is known of one address. */
-type Look = {
-  email: string;
-  row: (NamedAddress & Key) | undefined;
-  namings: Naming[];
-  /** A directory that was disconnected has named it. */
-  isForgotten: boolean;
-  /** Names of people that nothing needs any more. */
-  strays: Key[];
-  task: Task | undefined;
-  domain: Domain | undefined;
-  watched: Email | undefined;
-};
 
 /**
  * Makes these addresses what directories say of them, and ends their tasks. `mayTakeSeats`: of addresses that
@@ -87,19 +50,8 @@ const takeFirst = async (
   const teamOf = await teamsBy(org, looks);
   const now = new Date().toISOString();
   const decided = looks.map((look) => {
-    const { namings, isForgotten, row, watched, domain } = look;
-    const said = saidOf(namings, watched?.person, teamOf, now);
-    const named = row ?? {};
-    const email = watched && { isActive: emails.groupOf(watched).isActive, ownerName: watched.ownerName };
-    // E-mails of a directory that was disconnected stay as they are.
-    const decision: Decision =
-      said === undefined && isForgotten
-        ? { named: {} }
-        : // Nobody watches it, and nobody who is left names it: nothing needs to be known of it.
-          watched === undefined && namings.every(({ person }) => person === undefined)
-          ? { named: {} }
-          : decide(said, withoutMark(named), email, domain?.verified === true);
-    return { look, said, decision };
+    const said = saidOf(look.namings, look.watched?.person, teamOf, now);
+    return { look, said, decision: decisionOf(look, said) };
   });
   const teamIds = await teams.forNames(
     org,
@@ -129,9 +81,9 @@ const takeFirst = async (
   let waits = known.isWaitedFor;
   let isRechecked = false;
   for (const { look, said, decision } of decided) {
-    const outcome = writesOf(org, look, said, decision, {
+    const outcome = outcomeOf(org, look, said, decision, {
       teamId: (name) => teamIds.get(teams.comparable(name)) ?? null,
-      reserved: () => reserved[added.findIndex((each) => each.look === look)],
+      reserved: reserved[added.findIndex((each) => each.look === look)],
       hasRoom: room > 0,
       now,
     });
@@ -171,191 +123,26 @@ const distinct = (writes: readonly Write[]): Write[] => [
   ...new Map(writes.map((write) => [rowOf(write), write])).values(),
 ];
 
-const withoutMark = ({ mark: _, history: __, ...named }: Partial<NamedAddress & Key>) => {
-  const { pk: ___, sk: ____, ...rest } = named;
-  return rest;
-};
-
-const knownOf = async (org: number): Promise<Known> => {
-  const [organization, connected, log, waiting, active] = await Promise.all([
-    organizations.existing(org),
-    directories.rows(org),
-    table.get<DirectoryLog>(keys.directoryLog(org)),
-    table.get(keyOf(org, "SEATS", "first")),
-    activeCount(org),
-  ]);
-  return {
-    organization,
-    connected: new Map(connected.map((each) => [each.id, each])),
-    log,
-    isWaitedFor: waiting !== undefined,
-    active,
-  };
-};
-
-const lookAt = async (org: number, email: string, { connected }: Known): Promise<Look> => {
-  const name = domainOf(email);
-  const [{ row, ofPeople }, ownTask, domainName, address] = await Promise.all([
-    readNamed(org, email),
-    table.get<Task>(keyOf(org, "ADDRESS", email)),
-    table.get<{ id: number }>(keys.domainName(org, name)),
-    table.get<{ emailId: number }>(keys.address(org, email)),
-  ]);
-  const named = ofPeople.flatMap(({ directoryId, personId, leftAt, name }) => {
-    const directory = connected.get(directoryId);
-    return directory === undefined ? [] : [{ directory, id: personId, leftAt, name }];
-  });
-  const [persons, domain, watched] = await Promise.all([
-    people.getMany(
-      org,
-      named.map(({ id }) => id),
-    ),
-    domainName && table.get<Domain>(keys.domain(org, domainName.id)),
-    address && emails.get(org, address.emailId),
-  ]);
-  return {
+const decisionOf = (
+  { namings, isForgotten, row, watched, domain }: Look,
+  said: Said | undefined,
+): Decision => {
+  // E-mails of a directory that was disconnected stay as they are.
+  if (said === undefined && isForgotten) return { named: {} };
+  // Nobody watches it, and nobody who is left names it: nothing needs to be known of it.
+  if (watched === undefined && namings.every(({ person }) => person === undefined)) return { named: {} };
+  const { isActive, ownerName, team, disabledHere, waitsSince } = row ?? {};
+  const email = watched && { isActive: emails.groupOf(watched).isActive };
+  return decide(
+    said,
+    {
+      ...(isActive !== undefined && { isActive }),
+      ...(ownerName !== undefined && { ownerName }),
+      ...(team !== undefined && { team }),
+      ...(disabledHere && { disabledHere }),
+      ...(waitsSince !== undefined && { waitsSince }),
+    },
     email,
-    row,
-    namings: named.map(({ directory, leftAt, name }, index) => ({
-      directory,
-      person: persons[index],
-      leftAt,
-      name,
-    })),
-    isForgotten: named.length < ofPeople.length,
-    // Without an e-mail there is no finding to explain by who left.
-    strays: watched === undefined ? ofPeople.filter(({ leftAt }) => leftAt !== undefined) : [],
-    task: ownTask,
-    domain,
-    watched,
-  };
-};
-
-/** The team of a person, as its directory says where teams come from. */
-const teamsBy = async (org: number, looks: readonly Look[]) => {
-  const ids = looks.flatMap(({ namings }) =>
-    namings.flatMap(({ directory, person }) =>
-      directory.teamFrom === "group" ? [...(person?.groups ?? [])] : [],
-    ),
+    domain?.verified === true,
   );
-  const rows = await groups.getMany(org, [...new Set(ids)]);
-  const names = new Map(
-    rows.flatMap((row) => (row === undefined ? [] : [[row.id, row.displayName] as const])),
-  );
-  return ({ directory, person }: Naming): string | null | undefined => {
-    if (directory.teamFrom === "none") return undefined;
-    const name =
-      directory.teamFrom === "department"
-        ? person?.user.department
-        : [...(person?.groups ?? [])].flatMap((id) => names.get(id) ?? []).sort()[0];
-    return teamNameSchema.safeParse(name).data ?? null;
-  };
-};
-
-type Means = {
-  teamId: (name: string) => number | null;
-  reserved: () => Awaited<ReturnType<typeof reserve>>[number] | undefined;
-  hasRoom: boolean;
-  now: string;
-};
-
-/** The writes of one address. `waits`: for a seat from now on. */
-const writesOf = (
-  org: number,
-  { email, row, namings, isForgotten, strays, task: ownTask, domain, watched }: Look,
-  said: ReturnType<typeof saidOf>,
-  decision: Decision,
-  { teamId, reserved, hasRoom, now }: Means,
-): {
-  email: EmailWrites | undefined;
-  also: Write[];
-  deeds: Deed[];
-  waits: boolean;
-  outside: Map<number, number>;
-  /** Rules have to look at its findings again. */
-  isRechecked: boolean;
-} => {
-  const waits = (decision.add === true || decision.enable === true) && !hasRoom;
-  const ownerName = ownerNameSchema.safeParse(decision.ownerName).data;
-  const team =
-    decision.team === undefined ? undefined : decision.team === null ? null : teamId(decision.team);
-  const { person } = watched ?? {};
-  const ofNobody = { directoryId: null, person: person?.leftAt === undefined ? undefined : person };
-  const ofDirectory = said
-    ? { directoryId: said.directoryId, person: said.facts }
-    : isForgotten
-      ? ofNobody
-      : undefined;
-  const id = decision.add === true ? reserved() : undefined;
-  const isActive = decision.disable === true ? false : decision.enable === true && !waits ? true : undefined;
-  const writes =
-    id !== undefined && domain !== undefined
-      ? additionOf(
-          org,
-          id,
-          { email, ownerName: ownerName ?? null, teamId: team ?? null, isActive: !waits, named: ofDirectory },
-          domain,
-        )
-      : watched && changeOf(org, watched, { isActive, ownerName, teamId: team, named: ofDirectory }, domain);
-  // Who is adopted has mostly the directory's name already.
-  const isRenamed =
-    watched !== undefined &&
-    ((ownerName !== undefined && ownerName !== watched.ownerName) ||
-      (team !== undefined && team !== emails.groupOf(watched).teamId));
-  const deeds: Deed[] = [
-    ...(decision.add === true ? (["added"] as const) : []),
-    ...(isActive === true ? (["enabled"] as const) : []),
-    ...(isActive === false ? (["disabled"] as const) : []),
-    ...(isRenamed ? (["renamed"] as const) : []),
-  ];
-  const waitsSince = waits ? (row?.waitsSince ?? now) : undefined;
-  const before = row?.outside ?? new Set<number>();
-  const isOutside = said?.isActive === true && watched === undefined && domain?.verified !== true;
-  const after = new Set(isOutside ? namings.map(({ directory }) => directory.id) : []);
-  const outside = new Map<number, number>();
-  for (const id of before) if (!after.has(id)) outside.set(id, -1);
-  for (const id of after) if (!before.has(id)) outside.set(id, 1);
-  const named = {
-    ...decision.named,
-    ...(waitsSince !== undefined && { waitsSince }),
-    ...(after.size > 0 && { outside: after }),
-  };
-  const history = [...deeds.map((did) => ({ at: now, did })), ...(row?.history ?? [])].slice(0, mostHistory);
-  const key = keys.namedAddress(org, domainOf(email), email);
-  const asItWas = row === undefined ? absent : asRead({ mark: row.mark });
-  const isNamed = Object.keys(named).length > 0;
-  const rowWrites: Write[] = isNamed
-    ? [
-        {
-          put: { ...key, ...named, mark: randomUUID(), ...(history.length > 0 && { history }) },
-          if: asItWas,
-        },
-      ]
-    : row === undefined
-      ? []
-      : [{ delete: key, if: asItWas }];
-  const facts = ofDirectory?.person;
-  const isRechecked =
-    watched !== undefined &&
-    ofDirectory !== undefined &&
-    (facts?.leftAt !== person?.leftAt || facts?.passwordChangedAt !== person?.passwordChangedAt);
-  return {
-    isRechecked,
-    email: writes,
-    also: [
-      ...(isRechecked ? rules.recheck(org, watched) : []),
-      ...rowWrites,
-      ...strays.map(({ pk, sk }): Write => ({ delete: { pk, sk } })),
-      ...(ownTask === undefined ? [] : [doneWrite(ownTask)]),
-      ...(row?.waitsSince !== undefined && row.waitsSince !== waitsSince
-        ? [{ delete: keys.seatWait(org, row.waitsSince, email) }]
-        : []),
-      ...(waitsSince !== undefined && waitsSince !== row?.waitsSince
-        ? [{ put: keys.seatWait(org, waitsSince, email) }]
-        : []),
-    ],
-    deeds,
-    waits,
-    outside,
-  };
 };
