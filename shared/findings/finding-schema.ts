@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { booleanParameter, count, idField, idParameter, listParameter } from "../contract/page.ts";
 import { text, textSuchAs, timestamp } from "../contract/text.ts";
 import { severities, severity } from "../hibp/severity-schema.ts";
-import { ofPerson } from "../monitoring/emails/email-schema.ts";
+import { ofPerson } from "../monitoring/emails/person-schema.ts";
 import { endedBy, enders } from "./rules/rule-schema.ts";
 
 export const resolution = z.enum(["handled", "ignored"]);

@@ -61,7 +61,9 @@ test("a rule is previewed, switched on, and explained where it ended a finding",
   await page.getByRole("link", { name: "Low severity" }).click();
   await page.getByRole("button", { name: "barbara@demo.example" }).click();
   await dialog.getByRole("button", { name: "Reopen" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Reopen" }).last().click();
+  // The second dialog lies above the first.
+  const asking = page.getByRole("dialog", { name: "Reopen 1 finding" });
+  await asking.getByRole("button", { name: "Reopen" }).click();
   await eventually(
     async () => (await organization.api.list("/breaches?acknowledged=true")).length,
     (acknowledged) => acknowledged === 0,

@@ -34,7 +34,12 @@ describe("GET", () => {
   test("without q as GET /api/v1/emails with severity, filters and pages included", async () => {
     for (const query of ["", "limit=1&offset=1", `teamId=${teamId}`, "isActive=false"]) {
       const { emails, total } = (await organization.api.get(`/emails?${query}`)).body;
-      const inFull = (emails as object[]).map((email) => ({ ...email, severity: null }));
+      const inFull = (emails as object[]).map((email) => ({
+        ...email,
+        severity: null,
+        isPrivileged: false,
+        hasLeft: false,
+      }));
       expect(await list(query)).toEqual({ emails: inFull, total });
       for (const email of emails as object[]) expect(email).not.toHaveProperty("severity");
     }

@@ -90,7 +90,7 @@ test("beyond the allowance joiners wait, and who waits longest gets the next sea
   expect(await table.query({ pk: keys.seatWait(org, "", "").pk })).toEqual([]);
 });
 
-test("who waits for a seat when the domain is lost is enabled once it is verified again", async () => {
+test("who waits when the domain is lost is enabled once it is verified again", async () => {
   await organizations.set(org, { billing: { ...activeBilling, seatAllowance: 1 } });
   await entra.add("ada");
   await entra.add("alan");

@@ -67,6 +67,7 @@ export const calls: Record<string, Asking> = {
   "create-team": { body: { name: "Deployment test" } },
   "create-api-key": { body: { label: "Deployment test" } },
   "revoke-api-key": (trial) => ({ id: idOf(trial, "create-api-key") }),
+  "connect-directory": { body: { name: "Deployment test" } },
   "invite-member": { body: { email: mailbox("invited"), role: "member" } },
   "open-recipient": ({ org }) => ({ id: tokenOf(org) }),
   "confirm-recipient": ({ org }) => ({ id: tokenOf(org), statuses: [404] }),
@@ -84,6 +85,7 @@ export const calls: Record<string, Asking> = {
 export const lastCalls: Record<string, Asking> = {
   "acknowledge-breaches": { body: { filter: {} } },
   "delete-alert-config": (trial) => ({ id: channelOf(trial) }),
+  "disconnect-directory": (trial) => ({ id: idOf(trial, "connect-directory") }),
   "end-session": {},
 };
 
@@ -194,6 +196,20 @@ export const checks: readonly (readonly Check[])[] = [
   ],
   ...callChecks(calls).map((check) => [check]),
   [
+    {
+      name: "a directory pushes somebody",
+      run: async (trial) => {
+        const { token } = trial.replies["connect-directory"] ?? {};
+        const reply = await send(trial, "/scim/v2/Users", {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/scim+json" },
+          body: JSON.stringify({ userName: "deployment-test" }),
+        });
+        if (reply.status === 201) return undefined;
+        throw new Error(`HTTP ${reply.status}`);
+      },
+      advice: `${logOf("scim")}.`,
+    },
     {
       name: "a scan",
       run: async (trial) => {

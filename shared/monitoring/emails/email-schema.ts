@@ -5,6 +5,7 @@ import { notEmpty } from "../../contract/patch.ts";
 import { isQuery } from "../../contract/search-text.ts";
 import { isSeen, ownersName, text, textSuchAs, timestamp } from "../../contract/text.ts";
 import { severity } from "../../hibp/severity-schema.ts";
+import { ofPerson } from "./person-schema.ts";
 
 /**
  * An e-mail address as it was written, trimmed and with its domain in ASCII: at most 254 characters (RFC
@@ -51,16 +52,6 @@ export const monitoredEmail = z
     unacknowledgedBreachCount: count,
   })
   .check(z.meta({ id: "MonitoredEmail" }));
-
-const seldom = z.boolean().check(z.meta({ examples: [false] }));
-
-/** What a directory says of the person behind an address; false where none does. */
-export const ofPerson = {
-  isPrivileged: seldom.check(z.meta({ description: "Whether a directory calls the account privileged" })),
-  hasLeft: seldom.check(
-    z.meta({ description: "Whether every directory that named the address says that the person is gone" }),
-  ),
-};
 
 export const listedEmail = z
   .object({

@@ -51,7 +51,7 @@ const differencesOf = (before: ReadonlySet<number>, after: ReadonlySet<number>):
     ...[...after].filter((id) => !before.has(id)).map((id) => [id, 1] as const),
   ]);
 
-/** The writes that make the address's row, and its place among those who wait for a seat, as they are to be. */
+/** The writes of the address's row, and of its place among those who wait for a seat. */
 const rowWrites = (
   org: number,
   { email, row }: Look,
