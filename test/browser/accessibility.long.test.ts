@@ -206,7 +206,7 @@ describe("axe-core", () => {
   test("the preview of an import, and of who is missing from its file", async () => {
     // Where a directory is connected, it says who has left.
     const { id: org, api, domainId } = await createOrganization();
-    await addEmail(api, domainId, "ada@demo.example");
+    for (const name of ["ada", "grace"]) await addEmail(api, domainId, `${name}@demo.example`);
     const { page } = await signIn(await createUser(org), [axe]);
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(urlOf("/emails"));
