@@ -194,6 +194,50 @@ test("a change of many members is done whole, whenever its function dies", async
   expect(await membersNow()).toBe(12);
 });
 
+test("a large change that died does not undo a later small one", async () => {
+  const ids = [];
+  for (const alias of ["ada", "alan", "grace", "linus"]) ids.push(await entra.add(alias));
+  const { body } = await entra.send("POST", "Groups", { displayName: "All" });
+  const path = `Groups/${body.id}`;
+  // The change is noted, and its first step dies.
+  dieAfter(1);
+  const members = ids.map((value) => ({ value }));
+  await entra.send("PUT", path, { displayName: "All", members });
+  const remove = { op: "remove", path: `members[value eq "${ids[0]}"]` };
+  expect((await entra.send("PATCH", path, { Operations: [remove] })).status).toBe(204);
+  await follow();
+  const now = (await entra.send("GET", path)).body.members as { value: string }[];
+  expect(now.map(({ value }) => value).sort()).toEqual(ids.slice(1).sort());
+});
+
+test("a large change that died makes nobody a member of a deleted group", async () => {
+  const ids = [];
+  for (const alias of ["ada", "alan", "grace", "linus"]) ids.push(await entra.add(alias));
+  const { body } = await entra.send("POST", "Groups", { displayName: "All" });
+  dieAfter(1);
+  const members = ids.map((value) => ({ value }));
+  await entra.send("PUT", `Groups/${body.id}`, { displayName: "All", members });
+  await entra.send("DELETE", `Groups/${body.id}`);
+  await follow();
+  expect(await table.query({ pk: keys.groupMember(org, 0, 0).pk })).toEqual([]);
+});
+
+test("people with twenty addresses each join a group of which teams are made", async () => {
+  await directories.change(org, entra.id, { teamFrom: "group" }, administrator);
+  const ids = [];
+  for (const alias of ["ada", "alan", "grace", "linus", "tim"]) {
+    const values = Array.from({ length: 20 }, (_, index) => ({ value: `${alias}${index}@${domain}` }));
+    ids.push(await entra.add(alias, { emails: values }));
+  }
+  const members = ids.map((value) => ({ value }));
+  const { status } = await entra.send("POST", "Groups", { displayName: "All", members });
+  expect(status).toBe(201);
+  await follow();
+  await follow();
+  const { total } = await list(org, { limit: 1, offset: 0, teamId: (await one("ada"))?.team?.id });
+  expect(total).toBe(105);
+});
+
 test("names with links or unseen characters become no part of sentences", async () => {
   const alan = await entra.add("alan", { displayName: "Alan \u202eTuring\u200b" });
   await entra.add("ada", { displayName: "Ada https://evil.example/login" });

@@ -4,12 +4,12 @@ import type { Write } from "../../aws/table/condition.ts";
 import { absent } from "../../aws/table/condition.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
+import { Refusal } from "../../contract/errors.ts";
 import { text } from "../../contract/text.ts";
 import { valid } from "../../contract/valid.ts";
 import { reserveOne } from "../../lists/blocks.ts";
-import type { MemberWrite } from "../../lists/member-writes.ts";
 import { keyOf, type MembersTask, task, wake } from "../follow/task.ts";
-import { changeMembers, step } from "../follow/walk.ts";
+import { changeMembers, peopleAtOnce, step } from "../follow/walk.ts";
 import {
   additionOf,
   byName,
@@ -40,6 +40,17 @@ const existing = async ({ org, directory }: Caller, id: string): Promise<Group> 
   const number = idOf(id);
   const group = number === undefined ? undefined : await groups.get(org, number);
   if (group === undefined || directoryOf(group) !== directory.id) throw notFound();
+  return group;
+};
+
+/** The group, once a large change of its members that is under way is done, whoever began it. */
+const settled = async (caller: Caller, id: string): Promise<Group> => {
+  const { org } = caller;
+  const [group, task] = await Promise.all([
+    existing(caller, id),
+    table.get<MembersTask>(keyOf(org, "MEMBERS", id)),
+  ]);
+  if (task !== undefined) await step(org, task);
   return group;
 };
 
@@ -90,17 +101,6 @@ const shown = async ({ org, url }: Caller, group: Group, { members }: Wanted): P
   };
 };
 
-const write = async (
-  { org }: Caller,
-  { member, also }: { member: MemberWrite; also: readonly Write[] },
-  more: readonly Write[] = [],
-): Promise<void> => {
-  await table.transact([...groups.writes(org, [member]), ...also, ...more]);
-};
-
-/** So many changes of members fit into one transaction. */
-const mostAtOnce = 5;
-
 /** `known`: people who were read already. */
 type Change = { add: number[]; remove: number[]; known: ReadonlyMap<number, Person> };
 
@@ -115,18 +115,16 @@ const changeGroup = async (
   also: readonly Write[],
 ): Promise<void> => {
   const { org, directory } = caller;
+  const ids = [...add, ...remove];
   const isOne = add.length === 0 || remove.length === 0;
-  if (add.length + remove.length === 0) await table.transact(also);
-  else if (isOne && add.length + remove.length <= mostAtOnce)
-    await changeMembers(org, group, [...add, ...remove], add.length > 0 ? "add" : "remove", {
+  if (ids.length === 0) await table.transact(also);
+  else if (isOne && ids.length <= peopleAtOnce)
+    await changeMembers(org, group, ids, add.length > 0 ? "add" : "remove", {
       byGroup: directory.teamFrom === "group",
       known,
       also,
     });
   else {
-    // One that is under way is finished first, whoever began it.
-    const before = await table.get<MembersTask>(keyOf(org, "MEMBERS", group));
-    if (before !== undefined) await step(org, before);
     const noted = task(org, "MEMBERS", group, {
       ...(add.length > 0 && { add: new Set(add) }),
       ...(remove.length > 0 && { remove: new Set(remove) }),
@@ -142,8 +140,7 @@ export const create = async (caller: Caller, body: Body, wanted: Wanted): Promis
   const { group, members = [] } = read(body);
   const add = [...new Set(members.map(idOf))];
   const known = await requireAll(caller, add);
-  if ((await byName(org, directory.id, group.displayName)) !== undefined)
-    throw new Problem(409, "displayName: another group has it", { scimType: "uniqueness" });
+  if ((await byName(org, directory.id, group.displayName)) !== undefined) throw new Refusal("groupNameTaken");
   const reserved = await reserveOne(org, "GROUP");
   const { member, also } = additionOf(org, directory.id, reserved, group);
   await changeGroup(caller, reserved.id, { add: add as number[], remove: [], known }, [
@@ -179,7 +176,7 @@ const change = async (caller: Caller, row: Group, to: StoredGroup, members: Chan
 
 export const replace = (caller: Caller, id: string, body: Body, wanted: Wanted): Promise<Answer> =>
   withOptimisticRetry(async () => {
-    const row = await existing(caller, id);
+    const row = await settled(caller, id);
     const { group, members = [] } = read(body);
     const next = [...new Set(members.map(idOf))];
     const known = await requireAll(caller, next);
@@ -200,7 +197,7 @@ const differenceOf = (before: readonly number[], after: readonly number[]): Omit
 export const patch = (caller: Caller, id: string, body: Body): Promise<Answer> =>
   withOptimisticRetry(async () => {
     const operations = readOperations(body);
-    const row = await existing(caller, id);
+    const row = await settled(caller, id);
     const { displayName, externalId } = row;
     const to: Record<string, unknown> = { displayName, externalId };
     const wished = new Map<number, boolean>();
@@ -284,8 +281,10 @@ const idsIn = (filter: string): number[] =>
 export const remove = (caller: Caller, id: string): Promise<Answer> =>
   withOptimisticRetry(async () => {
     const row = await existing(caller, id);
-    await write(caller, removalOf(caller.org, row));
-    await wake(caller.org);
+    const { org } = caller;
+    const { member, also } = removalOf(org, row);
+    await table.transact([...groups.writes(org, [member]), ...also]);
+    await wake(org);
     return { status: 204 };
   });
 

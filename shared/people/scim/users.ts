@@ -5,6 +5,7 @@ import { keys } from "../../aws/table/keys.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { domainOf } from "../../contract/address.ts";
+import { Refusal } from "../../contract/errors.ts";
 import { reserveOne } from "../../lists/blocks.ts";
 import type { MemberWrite } from "../../lists/member-writes.ts";
 import { wake } from "../follow/task.ts";
@@ -76,8 +77,7 @@ export const create = async (caller: Caller, body: Body): Promise<Answer> => {
   const user = readUser(body);
   const taken = await byName(org, directory.id, user.userName);
   // Before an id is drawn, which would be lost.
-  if (taken !== undefined)
-    throw new Problem(409, `userName: another user has it`, { scimType: "uniqueness" });
+  if (taken !== undefined) throw new Refusal("userNameTaken");
   const reserved = await reserveOne(org, "PERSON");
   await write(caller, additionOf(org, directory.id, reserved, user));
   const row = {
