@@ -120,6 +120,11 @@ test("bodies that are no JSON, no object or too large are refused", async () => 
     const { status, body } = await scim.request("POST", "/Users", { raw });
     expect({ status, scimType: body.scimType }).toEqual({ status: 400, scimType: "invalidSyntax" });
   }
+  // Bytes of ISO 8859-1, as some scripts send them.
+  const raw = Buffer.from('{"userName": "J\xfcrgen"}', "latin1");
+  const damaged = await scim.request("POST", "/Users", { raw });
+  expect(damaged).toMatchObject({ status: 400, body: { scimType: "invalidSyntax" } });
+  expect((await scim.get("/Users")).body.totalResults).toBe(0);
   const large = { userName: "ada", title: "x".repeat(1024 * 1024) };
   expectProblem(await scim.post("/Users", large), 413);
   expectProblem(await scim.request("POST", "/Users/12", { raw: "{}" }), 405);

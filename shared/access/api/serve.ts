@@ -6,11 +6,10 @@ import type { Endpoint, Upload } from "../../contract/endpoint.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { valid } from "../../contract/valid.ts";
 import { answering, type Handler, json } from "./answer.ts";
+import { bodyOf } from "./body.ts";
 import { type Repeatable, repeatable, unrepeatable } from "./idempotency.ts";
 import * as limits from "./limits.ts";
 import { fromContext, type Principal } from "./principal.ts";
-
-const maximumBodyBytes = 1024 * 1024;
 
 type Input<E, Part extends "path" | "query" | "body"> =
   E extends Record<Part, infer S extends z.ZodMiniType> ? z.output<S> : undefined;
@@ -179,26 +178,6 @@ const queryOf = (schema: z.ZodMiniObject, event: APIGatewayProxyEvent): Record<s
     if (value !== undefined) query[name] = value;
   }
   return query;
-};
-
-const bodyOf = (event: APIGatewayProxyEvent): unknown => {
-  const bytes = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
-  if (bytes.length > maximumBodyBytes) throw new Refusal("tooLarge");
-  const text = bytes.toString("utf8");
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw new Refusal("invalidInput", { error: "The request body is not JSON" });
-  }
-  // API Gateway puts U+FFFD in place of bytes that are not UTF-8, such as PowerShell's ISO 8859-1.
-  if (text.includes("\ufffd")) {
-    throw new Refusal("invalidInput", { error: "The request body is not UTF-8: a character is damaged" });
-  }
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new Refusal("invalidInput", { error: "The request body must be a JSON object" });
-  }
-  return body;
 };
 
 /** Parses input. The refusal names the first invalid field and never quotes its value. */

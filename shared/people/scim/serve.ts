@@ -1,6 +1,7 @@
 /** Answers every request of SCIM 2.0 (RFC 7644), in its forms. */
 import { Logger } from "@aws-lambda-powertools/logger";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import { bodyOf } from "../../access/api/body.ts";
 import { scimUrlOf } from "../../access/api/credential.ts";
 import { requestIds } from "../../access/api/principal.ts";
 import { Refusal, refusals } from "../../contract/errors.ts";
@@ -10,14 +11,12 @@ import { resourceTypes, schemaList, serviceProviderConfig } from "./discovery.ts
 import { readFilter } from "./filter.ts";
 import * as groups from "./groups.ts";
 import { schemas } from "./names.ts";
-import { invalid, Problem } from "./problem.ts";
+import { Problem } from "./problem.ts";
 import { projected, wants } from "./project.ts";
 import { type Answer, type Caller, mostResults, type Query } from "./request.ts";
 import * as users from "./users.ts";
 
 type Body = Record<string, unknown>;
-
-const maximumBodyBytes = 1024 * 1024;
 
 const logger = new Logger();
 
@@ -77,8 +76,10 @@ const errorOf = ({ status, scimType, message, headers }: Problem): APIGatewayPro
 const problemOf = (event: APIGatewayProxyEvent, error: unknown): Problem => {
   if (error instanceof Problem) return error;
   if (error instanceof Refusal) {
-    const { status, error: detail } = refusals[error.refusal];
-    return new Problem(status, detail, {
+    const { status } = refusals[error.refusal];
+    return new Problem(status, error.message, {
+      // What is refused with 400 is a body that is no JSON object.
+      ...(status === 400 && { scimType: "invalidSyntax" as const }),
       ...(status === 409 && { scimType: "uniqueness" as const }),
       headers: error.headers,
     });
@@ -110,20 +111,6 @@ const shown = (event: APIGatewayProxyEvent, body: unknown): unknown => {
   if (Resources !== undefined)
     return { ...rest, Resources: Resources.map((each) => projected(each, projection)) };
   return projected(body as Body, projection);
-};
-
-const bodyOf = (event: APIGatewayProxyEvent): Body => {
-  const bytes = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
-  if (bytes.length > maximumBodyBytes) throw new Problem(413, "The body has more than 1 MiB");
-  let body: unknown;
-  try {
-    body = JSON.parse(bytes.toString("utf8"));
-  } catch {
-    throw invalid("invalidSyntax", "The body is not JSON");
-  }
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw invalid("invalidSyntax", "The body must be a JSON object");
-  return body as Body;
 };
 
 /** Of a query parameter; anything but digits counts as absent, since RFC 7644, 3.4.2.4, refuses no number. */
