@@ -59,6 +59,10 @@ export type Person = NonNullable<Awaited<ReturnType<typeof people.get>>>;
 
 export const directoryOf = (person: Person): number => people.groupOf(person).directoryId;
 
+/** The id of a person or group as SCIM writes it: a number. Others are nobody's. */
+export const idOf = (text: string): number | undefined =>
+  /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined;
+
 /** In this form names of users and groups are equal that differ in case alone. */
 export const comparable = (name: string): string => name.toLowerCase();
 

@@ -3,9 +3,9 @@ import * as table from "../aws/table/table.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import * as directories from "./directory.ts";
 import { inOrder, latest, type Naming } from "./follow/address.ts";
-import { readNamed } from "./follow/named.ts";
+import { namingsOf, readNamed } from "./follow/named.ts";
 import { type GroupRow, groups } from "./group.ts";
-import { directoryOf, nameOf, type Person, people } from "./person.ts";
+import { directoryOf, idOf, nameOf, type Person, people } from "./person.ts";
 import type { AddressChange, ShownPerson } from "./view-schema.ts";
 
 /** `leftAt`: ISO 8601; null: the person has not left. `history`: newest first. */
@@ -67,18 +67,7 @@ const deleted = (facts: NonNullable<Email["person"]>): ShownPerson => ({
 /** The people of connected directories who have the address, or had it when they were deleted. */
 const read = async (org: number, email: string): Promise<{ namings: Naming[]; history: AddressChange[] }> => {
   const [{ row, ofPeople }, connected] = await Promise.all([readNamed(org, email), directories.rows(org)]);
-  const named = ofPeople.flatMap(({ directoryId, personId }) => {
-    const directory = connected.find((each) => each.id === directoryId);
-    return directory === undefined ? [] : [{ directory, id: personId }];
-  });
-  const persons = await people.getMany(
-    org,
-    named.map(({ id }) => id),
-  );
-  return {
-    namings: named.map(({ directory }, index) => ({ directory, person: persons[index] })),
-    history: row?.history ?? [],
-  };
+  return { namings: await namingsOf(org, ofPeople, connected), history: row?.history ?? [] };
 };
 
 /** Names of groups, and of a manager by the id, as far as its directory has it: some clients send ids of their own. */
@@ -88,7 +77,7 @@ const namesOf = async (
   groupIds: readonly number[],
   manager: string | undefined,
 ): Promise<{ groups: string[]; manager: string | undefined }> => {
-  const managerId = manager !== undefined && /^[1-9]\d{0,14}$/.test(manager) ? Number(manager) : undefined;
+  const managerId = manager === undefined ? undefined : idOf(manager);
   const wanted = [
     ...groupIds.map((id) => groups.key(org, id)),
     ...(managerId === undefined ? [] : [people.key(org, managerId)]),

@@ -9,16 +9,15 @@ import type { Domain } from "../../monitoring/domains/domain.ts";
 import { type Email, emails } from "../../monitoring/emails/record.ts";
 import * as directories from "../directory.ts";
 import { groups } from "../group.ts";
-import { people } from "../person.ts";
 import type { NamedAddress, Naming } from "./address.ts";
 import type { DirectoryLog } from "./log.ts";
-import { readNamed } from "./named.ts";
+import { namingsOf, readNamed } from "./named.ts";
 import { keyOf, type Task } from "./task.ts";
 
 /** `isWaitedFor`: addresses wait for seats. `active`: how many e-mails are. */
 export type Known = {
   organization: organizations.Organization;
-  connected: Map<number, directories.Directory>;
+  connected: readonly directories.Directory[];
   log: DirectoryLog | undefined;
   isWaitedFor: boolean;
   active: number;
@@ -48,7 +47,7 @@ export const knownOf = async (org: number): Promise<Known> => {
   ]);
   return {
     organization,
-    connected: new Map(connected.map((each) => [each.id, each])),
+    connected,
     log,
     isWaitedFor: waiting !== undefined,
     active,
@@ -63,28 +62,16 @@ export const lookAt = async (org: number, email: string, { connected }: Known): 
     table.get<{ id: number }>(keys.domainName(org, name)),
     table.get<{ emailId: number }>(keys.address(org, email)),
   ]);
-  const named = ofPeople.flatMap(({ directoryId, personId, leftAt, name }) => {
-    const directory = connected.get(directoryId);
-    return directory === undefined ? [] : [{ directory, id: personId, leftAt, name }];
-  });
-  const [persons, domain, watched] = await Promise.all([
-    people.getMany(
-      org,
-      named.map(({ id }) => id),
-    ),
+  const [namings, domain, watched] = await Promise.all([
+    namingsOf(org, ofPeople, connected),
     domainName && table.get<Domain>(keys.domain(org, domainName.id)),
     address && emails.get(org, address.emailId),
   ]);
   return {
     email,
     row,
-    namings: named.map(({ directory, leftAt, name }, index) => ({
-      directory,
-      person: persons[index],
-      leftAt,
-      name,
-    })),
-    isForgotten: named.length < ofPeople.length,
+    namings,
+    isForgotten: namings.length < ofPeople.length,
     // Without an e-mail there is no finding to explain by who left.
     strays: watched === undefined ? ofPeople.filter(({ leftAt }) => leftAt !== undefined) : [],
     task: ownTask,

@@ -2,7 +2,9 @@
 import { type Key, keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { domainOf } from "../../contract/address.ts";
-import type { NamedAddress } from "./address.ts";
+import type { Directory } from "../directory.ts";
+import { people } from "../person.ts";
+import type { NamedAddress, Naming } from "./address.ts";
 
 /** That a person of a directory has the address, or had it when it was deleted: since when, and its name. */
 export type NamingRow = Key & { directoryId: number; personId: number; leftAt?: string; name?: string };
@@ -24,4 +26,26 @@ export const readNamed = async (
         return { ...row, directoryId, personId };
       }),
   };
+};
+
+/** With their people, as far as the directory is still connected. In one trip. */
+export const namingsOf = async (
+  org: number,
+  rows: readonly NamingRow[],
+  connected: readonly Directory[],
+): Promise<Naming[]> => {
+  const named = rows.flatMap(({ directoryId, personId, leftAt, name }) => {
+    const directory = connected.find(({ id }) => id === directoryId);
+    return directory === undefined ? [] : [{ directory, personId, leftAt, name }];
+  });
+  const persons = await people.getMany(
+    org,
+    named.map(({ personId }) => personId),
+  );
+  return named.map(({ directory, leftAt, name }, index) => ({
+    directory,
+    person: persons[index],
+    leftAt,
+    name,
+  }));
 };

@@ -5,7 +5,6 @@ import { absent } from "../../aws/table/condition.ts";
 import { withOptimisticRetry } from "../../aws/table/optimistic-retry.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { text } from "../../contract/text.ts";
 import { valid } from "../../contract/valid.ts";
 import { reserveOne } from "../../lists/blocks.ts";
 import { keyOf, type MembersTask, task, wake } from "../follow/task.ts";
@@ -21,13 +20,14 @@ import {
   removalOf,
   type StoredGroup,
 } from "../group.ts";
-import { byExternalId, comparable, type Person, people } from "../person.ts";
+import { byExternalId, comparable, idOf, type Person, people } from "../person.ts";
 import type { Comparison } from "./filter.ts";
 import { type Operation, schemas, withNames } from "./names.ts";
 import { readOperations, required } from "./patch.ts";
 import { invalid, Problem } from "./problem.ts";
 import type { Answer, Caller, Query } from "./request.ts";
-import { idOf, requireAll } from "./users.ts";
+import { keyText } from "./user.ts";
+import { requireAll } from "./users.ts";
 
 type Body = Record<string, unknown>;
 
@@ -53,10 +53,6 @@ const settled = async (caller: Caller, id: string): Promise<Group> => {
   if (task !== undefined) await step(org, task);
   return group;
 };
-
-const keyText = text(254).check(
-  z.refine((value) => Buffer.byteLength(value) <= 900, "must have at most 900 bytes"),
-);
 
 const memberList = z.array(z.object({ value: z.string() }), "must be a list of objects with a value");
 

@@ -25,7 +25,7 @@ const boolean = z.pipe(
 const maximumNameBytes = 900;
 
 /** A text that is part of a key. */
-const keyText = text(254).check(
+export const keyText = text(254).check(
   z.refine((value) => Buffer.byteLength(value) <= maximumNameBytes, "must have at most 900 bytes"),
 );
 

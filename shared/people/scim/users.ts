@@ -17,6 +17,7 @@ import {
   changeOf,
   comparable,
   directoryOf,
+  idOf,
   type Person,
   people,
   removalOf,
@@ -31,10 +32,6 @@ import { attributesOf, type NamedGroup, readUser, userResource } from "./user.ts
 type Body = Record<string, unknown>;
 
 const notFound = (): Problem => new Problem(404, "The directory has no user with this id");
-
-/** An id is a number here; others are nobody's. */
-export const idOf = (text: string): number | undefined =>
-  /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined;
 
 const existing = async ({ org, directory }: Caller, id: string): Promise<Person> => {
   const number = idOf(id);
