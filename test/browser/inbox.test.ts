@@ -25,8 +25,7 @@ const open = async (place = "/"): Promise<Page> =>
   (await signIn(await createUser(changing.organization.id, { apiUrl: changing.service.apiUrl }), [], place))
     .page;
 
-/** What the API says of all findings, but for when a scan saw them. */
-/** By their ids, without `lastSeenAt`, which scans move. */
+/** What the API says of all findings, by their ids, without `lastSeenAt`, which scans move. */
 const findings = async (): Promise<unknown[]> =>
   (await changing.organization.api.list("/breaches"))
     .toSorted((one, other) => one.id - other.id)
@@ -75,6 +74,26 @@ test("e, then z leaves everything as it was, also from another page", async () =
   await page.getByText("Reopened 3 findings.").waitFor();
   await page.getByRole("heading", { name: "3 new findings to handle" }).waitFor();
   expect(await findings()).toEqual(before);
+});
+
+test("Undo is offered for its whole time, whatever was said shortly before", async () => {
+  const page = await open("/findings");
+  await page.getByRole("rowheader").first().waitFor();
+  await page.clock.install();
+  const acknowledgeOne = async (): Promise<void> => {
+    await press(page, "e");
+    await page.getByText("Acknowledged 1 finding.").waitFor();
+  };
+  await press(page, "j");
+  await acknowledgeOne();
+  await pressUndo(page);
+  await page.getByText("Reopened 1 finding.").waitFor();
+  await page.clock.fastForward(16_000);
+  await acknowledgeOne();
+  // By now the first Undo would be over.
+  await page.clock.fastForward(6_000);
+  await pressUndo(page);
+  await page.getByText("Reopened 1 finding.").waitFor();
 });
 
 /** Holds the reply to the next request that `matches` back, until it is released. */
