@@ -194,11 +194,12 @@ export const changeOf = (
  * explained.
  */
 export const removalOf = (org: number, row: Person): { member: MemberWrite; also: Write[] } => {
-  const { id, user, groups = new Set<number>() } = row;
+  const { id, user, modifiedAt, groups = new Set<number>() } = row;
   const directory = directoryOf(row);
   const leftAt = new Date().toISOString();
   return {
-    member: people.delete(org, id, people.groupOf(row), asRead({ modifiedAt: row.modifiedAt })),
+    // Who joins a group meanwhile would stay its member.
+    member: people.delete(org, id, people.groupOf(row), asRead({ modifiedAt, groups: row.groups })),
     also: [
       ...releaseWrites(org, directory, id, user),
       ...addressesOf(user).map(

@@ -281,6 +281,39 @@ test("a disconnected directory leaves e-mails as they are, and forgets its peopl
     expect(await table.query({ pk: key.pk })).toEqual([]);
 });
 
+test("who is deleted while joining a group is no member of it", async () => {
+  const id = await entra.add("ada");
+  const { body } = await entra.send("POST", "Groups", { displayName: "All" });
+  const operation = { op: "add", path: "members", value: [{ value: id }] };
+  const race = onTableRequest("any transaction", "before", async () => {
+    await entra.send("PATCH", `Groups/${body.id}`, { Operations: [operation] });
+  });
+  expect((await entra.send("DELETE", `Users/${id}`)).status).toBe(204);
+  expect(race.happened).toBe(true);
+  expect((await entra.send("GET", `Groups/${body.id}`)).body.members).toEqual([]);
+});
+
+test("a page ends before its reply is too large, and the next one goes on there", async () => {
+  const large = "é".repeat(1_000);
+  const emails = Array.from({ length: 20 }, (_, index) => ({ type: `${index}`, display: large }));
+  const name = { formatted: large, givenName: large, familyName: large, middleName: large };
+  const count = 90;
+  for (let index = 0; index < count; index++)
+    await entra.add(`user${index}`, {
+      name,
+      emails: emails.map((each) => ({ ...each, value: "a@b.example" })),
+    });
+  const found = new Set<string>();
+  for (let pages = 1; found.size < count; pages++) {
+    const startIndex = String(found.size + 1);
+    const { body } = await entra.send("GET", "Users", undefined, { startIndex });
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(5_000_000);
+    for (const { id } of body.Resources as { id: string }[]) found.add(id);
+    expect(body).toMatchObject({ totalResults: count, itemsPerPage: (body.Resources as unknown[]).length });
+    if (pages === 1) expect(found.size).toBeLessThan(count);
+  }
+});
+
 test("counts of a directory are exact, and addresses of other domains are not watched", async () => {
   await entra.add("ada", { emails: [{ value: "ada@elsewhere.example" }] });
   const alan = await entra.add("alan");

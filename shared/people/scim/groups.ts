@@ -84,7 +84,6 @@ const shown = async ({ org, url }: Caller, group: Group, { members }: Wanted): P
     ...(members && {
       members: ids.map((member) => ({
         value: String(member),
-        $ref: `${url}/Users/${member}`,
         type: "User",
       })),
     }),
@@ -288,14 +287,13 @@ export const find = async (
   caller: Caller,
   { filter, startIndex, count }: Query,
   wanted: Wanted,
-): Promise<{ total: number; resources: Body[] }> => {
+): Promise<{ total: number; resources: AsyncIterable<Body> }> => {
   const { org, directory } = caller;
   const offset = startIndex - 1;
   const isOf = (group: { directoryId: number }): boolean => group.directoryId === directory.id;
-  const show = (rows: readonly Group[]) => Promise.all(rows.map((row) => shown(caller, row, wanted)));
   if (filter.length === 0) {
     const { items, total } = await groups.page(org, { limit: count, offset, matches: isOf });
-    return { total, resources: await show(items) };
+    return { total, resources: shownEach(caller, items, wanted) };
   }
   const candidates = await candidatesOf(caller, filter);
   const rows = (await groups.getMany(org, candidates)).filter((row) => row !== undefined) as Group[];
@@ -304,8 +302,14 @@ export const find = async (
     .filter((row) => directoryOf(row) === directory.id)
     .filter((row) => filter.every((comparison) => matches(row, comparison, ofMembers)))
     .toSorted((one, other) => other.id - one.id);
-  return { total: matching.length, resources: await show(matching.slice(offset, offset + count)) };
+  const page = matching.slice(offset, offset + count);
+  return { total: matching.length, resources: shownEach(caller, page, wanted) };
 };
+
+/** One after another, so that members are not read of groups for which the reply has no room. */
+async function* shownEach(caller: Caller, rows: readonly Group[], wanted: Wanted): AsyncGenerator<Body> {
+  for (const row of rows) yield await shown(caller, row, wanted);
+}
 
 /** The groups of the members that a filter names. */
 const membershipOf = async (

@@ -8,6 +8,7 @@ type ScimType =
   | "invalidSyntax"
   | "invalidPath"
   | "noTarget"
+  | "tooMany"
   | "invalidValue";
 
 /** A request that is answered with an error of SCIM's form. `detail` tells people the fault. */

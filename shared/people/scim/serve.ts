@@ -11,7 +11,7 @@ import { resourceTypes, schemaList, serviceProviderConfig } from "./discovery.ts
 import { readFilter } from "./filter.ts";
 import * as groups from "./groups.ts";
 import { schemas } from "./names.ts";
-import { Problem } from "./problem.ts";
+import { invalid, Problem } from "./problem.ts";
 import { projected, wants } from "./project.ts";
 import { type Answer, type Caller, mostResults, type Query } from "./request.ts";
 import * as users from "./users.ts";
@@ -93,8 +93,19 @@ const problemOf = (event: APIGatewayProxyEvent, error: unknown): Problem => {
     : new Problem(500, "Internal error");
 };
 
-const replyOf = (event: APIGatewayProxyEvent, { status, body, location }: Answer): APIGatewayProxyResult =>
-  json(status, body === undefined ? undefined : shown(event, body), location ? { Location: location } : {});
+/** A reply of Lambda has 6 MB at most, with each quote of the body escaped. */
+const mostBytes = 4 * 1024 * 1024;
+
+const replyOf = (event: APIGatewayProxyEvent, { status, body, location }: Answer): APIGatewayProxyResult => {
+  const reply = json(
+    status,
+    body === undefined ? undefined : shown(event, body),
+    location ? { Location: location } : {},
+  );
+  if (Buffer.byteLength(reply.body) > mostBytes)
+    throw invalid("tooMany", "The reply would be too large: ask with excludedAttributes=members");
+  return reply;
+};
 
 const projectionOf = (event: APIGatewayProxyEvent) => {
   const { attributes, excludedAttributes } = event.queryStringParameters ?? {};
@@ -126,16 +137,30 @@ const queryOf = (event: APIGatewayProxyEvent, kind: "User" | "Group"): Query => 
   };
 };
 
-const listOf = (resources: readonly Body[], total = resources.length, startIndex = 1): Answer => ({
-  status: 200,
-  body: {
-    schemas: [schemas.list],
-    totalResults: total,
-    startIndex,
-    itemsPerPage: resources.length,
-    Resources: resources,
-  },
-});
+/** A list ends before its reply would be too large; clients ask for the rest (RFC 7644, 3.4.2.4). */
+const listOf = async (
+  resources: AsyncIterable<Body> | readonly Body[],
+  total: number,
+  startIndex = 1,
+): Promise<Answer> => {
+  const fitting: Body[] = [];
+  let bytes = 0;
+  for await (const resource of resources) {
+    bytes += Buffer.byteLength(JSON.stringify(resource)) + 1;
+    if (bytes > mostBytes - 1_000 && fitting.length > 0) break;
+    fitting.push(resource);
+  }
+  return {
+    status: 200,
+    body: {
+      schemas: [schemas.list],
+      totalResults: total,
+      startIndex,
+      itemsPerPage: fitting.length,
+      Resources: fitting,
+    },
+  };
+};
 
 const nothingHere = (): Problem => new Problem(404, "There is nothing at this path");
 
@@ -146,13 +171,17 @@ const notAllowed = (methods: readonly string[]): Problem =>
   new Problem(405, "The method is not supported here", { headers: { Allow: methods.join(", ") } });
 
 /** Read-only descriptions of the service: all of them, or one by its id. */
-const described = (method: string, all: Body | readonly Body[], id: string | undefined): Answer => {
+const described = async (
+  method: string,
+  all: Body | readonly Body[],
+  id: string | undefined,
+): Promise<Answer> => {
   if (method !== "GET") throw notAllowed(["GET"]);
   if (!Array.isArray(all)) {
     if (id !== undefined) throw nothingHere();
     return { status: 200, body: all };
   }
-  if (id === undefined) return listOf(all);
+  if (id === undefined) return listOf(all, all.length);
   const one = all.find((each) => each.id === id);
   if (one === undefined) throw nothingHere();
   return { status: 200, body: one };
