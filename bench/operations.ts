@@ -1,7 +1,7 @@
 import { FormData } from "undici";
 import type { Call } from "./api.ts";
 import type { Cell } from "./arm.ts";
-import { type Counted, count, countedCells, countedColumns, type Measuring } from "./measure.ts";
+import { type Counted, count, countedCells, countedColumns, type Measuring, until } from "./measure.ts";
 import { scanEnds } from "./scan-ends.ts";
 import type { Bench } from "./service.ts";
 
@@ -95,7 +95,10 @@ const operationsOf = async (bench: Bench): Promise<Measuring[]> => {
   ];
 };
 
-/** Requests of a directory. What follows from them is done by a worker, and not counted. */
+/**
+ * Requests of a directory. What follows from them is done by a worker, and not counted. The next request waits for
+ * it, since a task that is still there makes another one dearer.
+ */
 const ofDirectory = async ({ api }: Bench): Promise<Measuring[]> => {
   const connected = await api.send({
     method: "POST",
@@ -113,18 +116,31 @@ const ofDirectory = async ({ api }: Bench): Promise<Measuring[]> => {
     token,
   });
   const { body: group } = await api.send(send("POST", "/Groups", { displayName: "All" }));
+  const isFollowed = (isActive: boolean) => () =>
+    until(
+      async () => {
+        const { body } = await api.send({ method: "GET", path: `/emails?q=${userName}`, asUser: true });
+        const [email] = body.emails as { isActive: boolean }[];
+        return email?.isActive === isActive;
+      },
+      { minutes: 3, what: "the worker that follows a directory" },
+    );
   return [
     operation("POST /Users of SCIM", () => send("POST", "/Users", { userName, displayName: "Ada" }), {
       status: 201,
       replied: ({ body }) => {
         user = body.id;
       },
+      after: isFollowed(true),
     }),
     operation("GET /Users of SCIM, by userName", () =>
       send("GET", `/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`),
     ),
-    operation("PATCH /Users/{id} of SCIM, a leaver", () =>
-      send("PATCH", `/Users/${user}`, { Operations: [{ op: "replace", path: "active", value: false }] }),
+    operation(
+      "PATCH /Users/{id} of SCIM, a leaver",
+      () =>
+        send("PATCH", `/Users/${user}`, { Operations: [{ op: "replace", path: "active", value: false }] }),
+      { after: isFollowed(false) },
     ),
     operation(
       "PATCH /Groups/{id} of SCIM, one member",
