@@ -13,6 +13,8 @@ export type Measuring = {
   call: () => Call;
   /** The status that every reply must have. */
   status: number;
+  /** Awaited before the call, and not measured. */
+  before?: () => Promise<unknown>;
   replied?: (reply: Reply) => void;
   /** Awaited after the call, and not measured. */
   after?: (bench: Bench, reply: Reply) => Promise<unknown>;
@@ -24,8 +26,9 @@ export type Counted = { trips: number; readUnits: number; writeUnits: number };
 /** @throws Error when the reply has another status than expected. */
 export const count = async (
   bench: Bench,
-  { call, status, replied, after }: Pick<Measuring, "call" | "status" | "replied" | "after">,
+  { call, status, before, replied, after }: Omit<Measuring, "name">,
 ): Promise<Counted> => {
+  await before?.();
   const asked = call();
   const { trips, readUnits, writeUnits, result } = await bench.meter.trips(() => bench.api.send(asked));
   if (result.status !== status) {
