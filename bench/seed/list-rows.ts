@@ -1,5 +1,5 @@
 /**
- * The rows of a list as the service leaves them: members, directory, head and counter. Nothing else in the
+ * The rows of a list as the service leaves them: members, tally, head and counter. Nothing else in the
  * benchmark knows how the list engine (shared/lists) lays out a list.
  */
 
@@ -36,11 +36,11 @@ export const buildList = (kind: ListKind) => {
       return write.put as Row;
     },
 
-    /** Directory, head and counter, as the end of a scan leaves them. */
+    /** Tally, head and counter, as the end of a scan leaves them. */
     remainingRows: function* (): Generator<Row> {
       for (const [block, { from, counts }] of blocks) {
         const row = { from: Date.parse(from), writes: 1, ...Object.fromEntries(counts) };
-        yield { ...keys.directory(org, kind, block), ...row };
+        yield { ...keys.tally(org, kind, block), ...row };
       }
       if (head === undefined) return;
       const { block, from, at, id } = head;

@@ -1,4 +1,4 @@
-/** The state of an organization at a glance, from counts and lists' directories. */
+/** The state of an organization at a glance, from counts and lists' tallies. */
 
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import * as channels from "../../shared/alerting/channels/channel.ts";
@@ -24,10 +24,10 @@ const newBreachesShown = 5;
 
 /** Three trips to the table, and one more if a new breach has an assignee. */
 export const read = async (org: number, now: Date): Promise<Overview> => {
-  const [findings, emailDirectory, lastScan, owner, plan, shownChannels, allDomains, unwatched] =
+  const [findings, emailTally, lastScan, owner, plan, shownChannels, allDomains, unwatched] =
     await Promise.all([
       findingsOf(org, now),
-      emails.directory(org),
+      emails.tally(org),
       scanList.latest(org, now),
       organizations.existing(org),
       subscription.state(now),
@@ -44,8 +44,8 @@ export const read = async (org: number, now: Date): Promise<Overview> => {
     history: counts.historyOf(findings.counted),
     endedByRules: findings.ended,
     emails: {
-      active: emails.sum(emailDirectory, ({ isActive }) => isActive),
-      disabled: emails.sum(emailDirectory, ({ isActive }) => !isActive),
+      active: emails.sum(emailTally, ({ isActive }) => isActive),
+      disabled: emails.sum(emailTally, ({ isActive }) => !isActive),
       breached: breachedEmails,
     },
     domains: {

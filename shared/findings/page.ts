@@ -44,26 +44,26 @@ export const page = async (org: number, query: FindingQuery): Promise<Page> => {
   );
   const matches = (group: FindingGroup): boolean => isOf(query, group);
   if (emailId === undefined && breachId === undefined) {
-    const { items, total, directory } = await findings.page(org, {
+    const { items, total, tally } = await findings.page(org, {
       limit,
       offset,
       attributes: shownAttributes,
       ...(isFiltered && { matches }),
       ...(order === "severity" && { rank: ({ severity }) => severity }),
     });
-    return { rows: items, total, unacknowledged: findings.sum(directory, isOpen) };
+    return { rows: items, total, unacknowledged: findings.sum(tally, isOpen) };
   }
-  const [{ rows, ...counted }, directory] = await Promise.all([
+  const [{ rows, ...counted }, tally] = await Promise.all([
     emailId === undefined
       ? ofBreach(org, breachId as number, query, matches)
       : ofEmail(org, emailId, query, isFiltered ? matches : undefined),
-    findings.directory(org),
+    findings.tally(org),
   ]);
   return {
     // What was deleted or acknowledged since its id was read does not belong on the page any more.
     rows: rows.filter((row) => row !== undefined).filter((row) => matches(findings.groupOf(row))),
     ...counted,
-    unacknowledged: findings.sum(directory, isOpen),
+    unacknowledged: findings.sum(tally, isOpen),
   };
 };
 

@@ -1,6 +1,6 @@
 /**
  * Lists with exact totals, filters and offsets. What a page costs does not grow with the offset, and hardly
- * with the length of the list: a directory counts the members of each block of 1,024 ids by group key
+ * with the length of the list: a tally counts the members of each block of 1,024 ids by group key
  * (docs/lists.md).
  */
 import { chunk } from "../aws/table/chunk.ts";
@@ -8,11 +8,11 @@ import type { Change, Condition, Item, Write } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
 import { blockOf, firstIdOf, type Reserved } from "./blocks.ts";
-import * as directories from "./directory.ts";
 import { type FieldKinds, type GroupFields, groupKeyCodec } from "./group-key.ts";
 import { changing, deletion, insertion, type MemberWrite, transactionOf } from "./member-writes.ts";
 import { countOf, planPages } from "./plan.ts";
 import { type BlockRead, countBlock, readBlock, readIds, readPlanned } from "./read-members.ts";
+import * as tallies from "./tally.ts";
 
 /** What the list itself keeps on the row of every member. */
 export type Member<T = Item> = T & Key & { id: number; createdAt: string; group: string };
@@ -36,7 +36,7 @@ type PageInput<G, J, Name extends string> = {
 const concurrency = 8;
 
 /**
- * How many rows of a directory `following` looks at at once. One request can read them, however many groups they count.
+ * How many rows of a tally `following` looks at at once. One request can read them, however many groups they count.
  */
 const maximumBlocks = 31;
 
@@ -152,22 +152,22 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       }
     },
 
-    directory: (org: number): Promise<directories.Directory> => directories.read(org, kind),
+    tally: (org: number): Promise<tallies.Tally> => tallies.read(org, kind),
 
     /** How many members each group has. */
-    sums: (directory: directories.Directory): { group: G; count: number }[] =>
-      [...directories.sums(directory)].map(([groupKey, count]) => ({ group: codec.decode(groupKey), count })),
+    sums: (tally: tallies.Tally): { group: G; count: number }[] =>
+      [...tallies.sums(tally)].map(([groupKey, count]) => ({ group: codec.decode(groupKey), count })),
 
     /** How many members match, exactly. */
-    sum: (directory: readonly { counts: directories.Counts }[], matches?: (group: G) => boolean): number => {
+    sum: (tally: readonly { counts: tallies.Counts }[], matches?: (group: G) => boolean): number => {
       const matching = codec.matcher(matches);
-      return directory.reduce((sum, { counts }) => sum + countOf(counts, matching), 0);
+      return tally.reduce((sum, { counts }) => sum + countOf(counts, matching), 0);
     },
 
     /** Numbers of the blocks that hold a matching member, ascending. */
-    blocks: (directory: directories.Directory, matches?: (group: G) => boolean): number[] => {
+    blocks: (tally: tallies.Tally, matches?: (group: G) => boolean): number[] => {
       const matching = codec.matcher(matches);
-      return directory
+      return tally
         .filter(({ counts }) => countOf(counts, matching) > 0)
         .map(({ block }) => block)
         .reverse();
@@ -175,7 +175,7 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
 
     /**
      * A page, newest first unless `rank` says otherwise, and how many members match in all. Takes two trips:
-     * the directory, then the members together with what `join` reads. A member may be moved or deleted
+     * the tally, then the members together with what `join` reads. A member may be moved or deleted
      * between the two trips. It can then be missing, shift the page by one, still count in the total, or be
      * unknown to `join`. Nothing else can happen.
      */
@@ -185,13 +185,13 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
     ): Promise<{
       items: Pick<M, Name | Always>[];
       total: number;
-      directory: directories.Directory;
+      tally: tallies.Tally;
       joined: J;
     }> => {
       const matching = codec.matcher(matches);
-      const directory = await directories.read(org, kind);
-      const kinds = rank ? byRank(directory, matching, (key) => rank(codec.decode(key))) : [matching];
-      const plan = planPages(directory, kinds, { limit, offset, since });
+      const tally = await tallies.read(org, kind);
+      const kinds = rank ? byRank(tally, matching, (key) => rank(codec.decode(key))) : [matching];
+      const plan = planPages(tally, kinds, { limit, offset, since });
       const project = attributes && [...new Set<string>([...always, ...attributes])];
       const [joined, { rows, visible }] = await Promise.all([
         join?.([...plan.groupKeys].map(codec.decode)),
@@ -200,20 +200,20 @@ export const countedList = <G extends GroupFields, T = Item>(kind: ListKind, fie
       return {
         items: rows.map((row) => table.fromWire<M>(row)),
         total: plan.total + visible,
-        directory,
+        tally,
         joined: joined as J,
       };
     },
   };
 };
 
-/** Which matching group keys of a directory have the highest rank, which the next, and so on. */
+/** Which matching group keys of a tally have the highest rank, which the next, and so on. */
 const byRank = (
-  directory: directories.Directory,
+  tally: tallies.Tally,
   matching: (groupKey: string) => boolean,
   rankOf: (groupKey: string) => number,
 ): ((groupKey: string) => boolean)[] => {
-  const groupKeys = [...directories.sums(directory).keys()].filter(matching);
+  const groupKeys = [...tallies.sums(tally).keys()].filter(matching);
   return [...Map.groupBy(groupKeys, rankOf)]
     .sort(([one], [other]) => other - one)
     .map(([, ofRank]) => {
@@ -232,7 +232,7 @@ const blocksAfter = async (
   after: number,
   limit: number,
 ): Promise<{ blocks: number[]; next: number | undefined }> => {
-  const rows = await directories.readFrom(org, kind, blockOf(after + 1), maximumBlocks + 1);
+  const rows = await tallies.readFrom(org, kind, blockOf(after + 1), maximumBlocks + 1);
   const blocks: number[] = [];
   // How many members of the first block come after the place is not known.
   let count = 0;

@@ -18,7 +18,7 @@ export type FieldKinds<G> = {
 };
 type Kind = "boolean" | "integer" | "word";
 
-/** Attributes of a directory's rows that are not named after a group key. No group key may be one of these words. */
+/** Attributes of a tally's rows that are not named after a group key. No group key may be one of these words. */
 const reservedNames = new Set(["pk", "sk", "from", "writes", versionAttribute]);
 
 export const isReserved = (name: string): boolean => reservedNames.has(name);

@@ -68,7 +68,7 @@ const hasGroupKey = (groupKey: string): Condition =>
   condition("#group = :groupKeyBefore", { groupKeyBefore: groupKey });
 
 /**
- * The writes of a transaction: the writes of the members in their order, then one update of each directory
+ * The writes of a transaction: the writes of the members in their order, then one update of each tally
  * row whose counters move. A transaction takes 100 writes in all.
  */
 export const transactionOf = (org: number, kind: ListKind, memberWrites: readonly MemberWrite[]): Write[] => {
@@ -81,7 +81,7 @@ export const transactionOf = (org: number, kind: ListKind, memberWrites: readonl
     if (net.size === 0) return [];
     const [from] = ofBlock.flatMap(({ blockFrom }) => (blockFrom ? [Date.parse(blockFrom)] : []));
     const add = { ...Object.fromEntries(net), writes: 1 };
-    return [{ update: keys.directory(org, kind, block), add, setOnce: { from } }];
+    return [{ update: keys.tally(org, kind, block), add, setOnce: { from } }];
   });
   return [...memberWrites.map(({ write }) => write), ...counterWrites];
 };

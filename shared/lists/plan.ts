@@ -1,9 +1,9 @@
 /**
  * Plans a page: the blocks, the members of each, and how each block is read. A pure function of the
- * directory. read-members.ts carries the plan out.
+ * tally. read-members.ts carries the plan out.
  */
 import { blockSize, firstIdOf } from "./blocks.ts";
-import type { Block, Counts, Directory } from "./directory.ts";
+import type { Block, Counts, Tally } from "./tally.ts";
 
 export type PageQuery = {
   /** Whether members with this group key are wanted. */
@@ -47,9 +47,9 @@ type Plan = {
   groupKeys: ReadonlySet<string>;
 };
 
-export const planPage = (directory: Directory, query: PageQuery): Plan => {
+export const planPage = (tally: Tally, query: PageQuery): Plan => {
   const { matching, limit, offset, since } = query;
-  const { visible, boundary } = since === undefined ? { visible: directory } : splitAt(directory, since);
+  const { visible, boundary } = since === undefined ? { visible: tally } : splitAt(tally, since);
   const reads: Read[] = [];
   const groupKeys = new Set<string>();
   let total = 0;
@@ -83,14 +83,14 @@ export const planPage = (directory: Directory, query: PageQuery): Plan => {
  * A page of the members of each kind after the other, newest first in each. With `since` there can be one kind only.
  */
 export const planPages = (
-  directory: Directory,
+  tally: Tally,
   kinds: readonly PageQuery["matching"][],
   query: Omit<PageQuery, "matching">,
 ): Plan => {
   const all = { total: 0, reads: [] as Read[], groupKeys: new Set<string>() };
   let { limit, offset } = query;
   for (const matching of kinds) {
-    const plan = planPage(directory, { ...query, matching, limit, offset });
+    const plan = planPage(tally, { ...query, matching, limit, offset });
     all.total += plan.total;
     all.reads.push(...plan.reads);
     for (const groupKey of plan.groupKeys) all.groupKeys.add(groupKey);
@@ -131,12 +131,7 @@ export const wholeBlock = ({ block, groupKeys, skip, taken }: OfBlock): RangeRea
 };
 
 /** The blocks that are wholly visible, and the one that the boundary may divide. Older blocks are not visible. */
-const splitAt = (
-  directory: Directory,
-  since: string,
-): { visible: Directory; boundary?: Block | undefined } => {
-  const place = directory.findIndex(({ from }) => from < Date.parse(since));
-  return place < 0
-    ? { visible: directory }
-    : { visible: directory.slice(0, place), boundary: directory[place] };
+const splitAt = (tally: Tally, since: string): { visible: Tally; boundary?: Block | undefined } => {
+  const place = tally.findIndex(({ from }) => from < Date.parse(since));
+  return place < 0 ? { visible: tally } : { visible: tally.slice(0, place), boundary: tally[place] };
 };

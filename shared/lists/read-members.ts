@@ -142,7 +142,7 @@ const readRange = async (
   const matching = inRange.filter(isOneOf(groupKeys));
   if (!descending) matching.reverse();
   const members = matching.slice(skip, skip + taken);
-  // Members of the range have moved since the directory was read, and others of the block take their places.
+  // Members of the range have moved since the tally was read, and others of the block take their places.
   // In a full block the ids that the range left out come before the page.
   const whole = wholeBlock(read);
   if (members.length < taken && (fromId > whole.fromId || toId < whole.toId)) {

@@ -1,5 +1,5 @@
 /**
- * Counters of the directory that are 0. Every page reads all counters of a block, so work that changes many members
+ * Counters of the tally that are 0. Every page reads all counters of a block, so work that changes many members
  * removes them.
  */
 import type { Logger } from "@aws-lambda-powertools/logger";
@@ -7,7 +7,7 @@ import { chunk } from "../aws/table/chunk.ts";
 import { condition } from "../aws/table/condition.ts";
 import { keys, type ListKind } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import { type Block, read } from "./directory.ts";
+import { type Block, read } from "./tally.ts";
 
 /** How many rows of blocks are written at the same time, and how many counters one write removes. */
 const concurrency = 25;
@@ -50,7 +50,7 @@ const dropOfBlock = (org: number, kind: ListKind, { block, writes, counts }: Blo
   const zeros = [...counts].filter(([, count]) => count === 0).slice(0, maximumRemoved);
   const remove = zeros.map(([groupKey]) => groupKey);
   // Not written: members of the block have been written since it was read.
-  const update = table.update(keys.directory(org, kind, block), {
+  const update = table.update(keys.tally(org, kind, block), {
     remove,
     if: condition("#writes = :writes", { writes }),
   });

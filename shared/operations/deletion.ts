@@ -4,7 +4,7 @@ import { chunk } from "../aws/table/chunk.ts";
 import { condition, exists } from "../aws/table/condition.ts";
 import { type Key, keys, type ListKind, listKinds, organizationOf } from "../aws/table/keys.ts";
 import * as table from "../aws/table/table.ts";
-import * as directories from "../lists/directory.ts";
+import * as tallies from "../lists/tally.ts";
 import { type Email, emails } from "../monitoring/emails/record.ts";
 import { ownerWordRows } from "../monitoring/emails/search.ts";
 
@@ -107,11 +107,11 @@ export const resume = async (key: Key, waitSeconds: number, mayGoOn: () => boole
 };
 
 /**
- * Deletes the members of a list with their own rows, block by block. Each block's directory row goes after
+ * Deletes the members of a list with their own rows, block by block. Each block's tally row goes after
  * its members. Returns false when `mayGoOn` has stopped it.
  */
 const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): Promise<boolean> => {
-  for (const { block } of await directories.read(org, kind)) {
+  for (const { block } of await tallies.read(org, kind)) {
     if (!mayGoOn()) return false;
     await deletePartition<Email>(keys.member(org, kind, block, 0), async (row) => {
       const { sk } = row;
@@ -124,7 +124,7 @@ const deleteList = async (org: number, kind: ListKind, mayGoOn: () => boolean): 
       for (const keyOf of [keys.chunk, keys.closedChunk])
         await deletePartition(keyOf(org, Number(sk), 0, ""));
     });
-    await table.remove(keys.directory(org, kind, block));
+    await table.remove(keys.tally(org, kind, block));
   }
   return true;
 };

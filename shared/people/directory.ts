@@ -49,9 +49,9 @@ export const list = async (
 ): Promise<{ directories: ListedDirectory[]; waitingForSeat: number }> => {
   const [connected, ofPeople, ofGroups, ofEmails, log] = await Promise.all([
     rows(org),
-    people.directory(org),
-    groups.directory(org),
-    emails.directory(org),
+    people.tally(org),
+    groups.tally(org),
+    emails.tally(org),
     table.get<DirectoryLog>(keys.directoryLog(org)),
   ]);
   // Who waits for a seat is there already, disabled.

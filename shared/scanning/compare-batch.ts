@@ -70,7 +70,7 @@ const compareEmails = async (
   if (answers.length === 0) return { comparisons: [], lookups };
   const isOfInterest = ({ domainId, isActive }: EmailGroup): boolean =>
     isActive ? comparisons.has(domainId) : comparisons.get(domainId)?.answer.state === "checked";
-  const blocks = emails.blocks(await emails.directory(org), isOfInterest);
+  const blocks = emails.blocks(await emails.tally(org), isOfInterest);
   for await (const rows of emails.membersOf(org, blocks)) {
     const single: Email[] = [];
     for (const row of rows) {

@@ -33,21 +33,18 @@ export const finalCounts = async (
 ): Promise<FinalCounts> => {
   const unplanned = unplannedOf(scan, allDomains);
   const unverified = new Set(allDomains.filter((domain) => !domain.verified).map((domain) => domain.id));
-  const [findingsDirectory, emailsDirectory] = await Promise.all([
-    findings.directory(org),
-    unplanned.size + unverified.size > 0 ? emails.directory(org) : [],
+  const [findingsTally, emailsTally] = await Promise.all([
+    findings.tally(org),
+    unplanned.size + unverified.size > 0 ? emails.tally(org) : [],
   ]);
   const scannedCount = scan.scannedEmails;
   const countOf = (domainIds: ReadonlySet<number>): number =>
-    emails.sum(emailsDirectory, (group) => group.isActive && domainIds.has(group.domainId));
+    emails.sum(emailsTally, (group) => group.isActive && domainIds.has(group.domainId));
   const unreachedCount = chunksLeft(scan).reduce((sum, chunk) => sum + chunk.emails, 0) + countOf(unplanned);
   const failedCount = scan.failedEmails + unreachedCount;
-  const newBreachCount = findings.sum(findingsDirectory, (group) => group.scanId === scan.id);
+  const newBreachCount = findings.sum(findingsTally, (group) => group.scanId === scan.id);
   const endedBy = (rule: RuleId): number =>
-    findings.sum(
-      findingsDirectory,
-      (group) => group.scanId === scan.id && group.endedBy === endedByOf({ rule }),
-    );
+    findings.sum(findingsTally, (group) => group.scanId === scan.id && group.endedBy === endedByOf({ rule }));
   const endedCounts = new Map(
     rulesInOrder.map((rule): [RuleId, number] => [rule, endedBy(rule)]).filter(([, count]) => count > 0),
   );
@@ -97,7 +94,7 @@ const oldestCheckOfUnreached = async (
     unplanned.has(id) || (plannedByScan === scan.id && planState !== "failed" && batches.has(planBatch));
   const left = new Map(allDomains.filter(isLeft).map((domain) => [domain.id, domain]));
   const blocks = emails.blocks(
-    await emails.directory(org),
+    await emails.tally(org),
     (group) => group.isActive && left.has(group.domainId),
   );
   let oldest: string | null = null;

@@ -29,17 +29,17 @@ export const start = async (
   count: () => Promise<void> = async () => {},
   also: { withStart?: (id: number) => readonly Write[]; withFailure?: () => readonly Write[] } = {},
 ): Promise<number> => {
-  const [lock, directory, allDomains, earlier] = await Promise.all([
+  const [lock, tally, allDomains, earlier] = await Promise.all([
     table.get<ScanLock>(keys.scanLock(org)),
-    emails.directory(org),
+    emails.tally(org),
     domains.list(org),
-    scans.directory(org),
+    scans.tally(org),
     count(),
   ]);
   if (lock !== undefined) throw new Refusal("scanInProgress");
   const verified = new Set(allDomains.filter((domain) => domain.verified).map((domain) => domain.id));
-  const totalEmails = emails.sum(directory, (group) => group.isActive && verified.has(group.domainId));
-  const skippedEmails = emails.sum(directory, (group) => group.isActive && !verified.has(group.domainId));
+  const totalEmails = emails.sum(tally, (group) => group.isActive && verified.has(group.domainId));
+  const skippedEmails = emails.sum(tally, (group) => group.isActive && !verified.has(group.domainId));
   if (totalEmails === 0) throw new Refusal("noActiveEmails");
 
   const isFirst = scans.sum(earlier, ({ status }) => status === "completed") === 0;

@@ -60,15 +60,15 @@ export const describeBreach = async (name: string, fields: Record<string, unknow
 };
 
 /** All rows of a counted list. */
-export const rowsOf = async <Directory, Row>(
+export const rowsOf = async <Tally, Row>(
   org: number,
   list: {
-    directory: (org: number) => Promise<Directory>;
-    blocks: (directory: Directory) => number[];
+    tally: (org: number) => Promise<Tally>;
+    blocks: (tally: Tally) => number[];
     members: (org: number, block: number) => Promise<Row[]>;
   },
 ): Promise<Row[]> => {
-  const blocks = list.blocks(await list.directory(org));
+  const blocks = list.blocks(await list.tally(org));
   return (await Promise.all(blocks.map((block) => list.members(org, block)))).flat();
 };
 

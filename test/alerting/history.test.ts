@@ -19,7 +19,7 @@ const removedChannelWith = async (count: number) => {
   return {
     org,
     id,
-    count: async () => deliveries.sum(await deliveries.directory(org)),
+    count: async () => deliveries.sum(await deliveries.tally(org)),
     isRemovalOpen: async () => (await table.get(keys.channelRemoval(org, id))) !== undefined,
   };
 };

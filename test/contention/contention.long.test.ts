@@ -84,7 +84,7 @@ test("a scan with 20 channels, and 50 calls at once, are done within a few tries
   const scanned = triesOfScan();
   expect((await findings.list(org, { limit: 1, offset: 0 })).total).toBe(breachedCount * breaches.length);
   await withTimeOf(300_000, () => runOutboxOf(org));
-  expect(deliveries.sum(await deliveries.directory(org))).toBe(breachedCount * channelCount);
+  expect(deliveries.sum(await deliveries.tally(org))).toBe(breachedCount * channelCount);
   expect(scanned.reduce((sum, each) => sum + each, 0) / scanned.length).toBeLessThanOrEqual(
     mostTriesOnAverage,
   );

@@ -135,7 +135,7 @@ describe("an audit", () => {
       },
     ]);
     const today = new Date().toISOString().slice(0, 10);
-    const [first] = (await findings.directory(org)).map(({ block }) => block);
+    const [first] = (await findings.tally(org)).map(({ block }) => block);
     const [finding] = await findings.members(org, first ?? 0);
     const { breachId = 0, emailId = 0 } = finding ?? {};
     await table.update(keys.news(org, today, 3), { add: { [breachId]: -1 } });

@@ -51,7 +51,7 @@ const expectAllOnce = async (
   while (await read(now));
   const idsIn = async (list: typeof findings | typeof activity.entries): Promise<number[]> => {
     const ids: number[] = [];
-    for (const block of list.blocks(await list.directory(org)))
+    for (const block of list.blocks(await list.tally(org)))
       for (const { id } of await list.members(org, block, { project: ["id"] })) ids.push(id);
     return ids;
   };

@@ -55,19 +55,19 @@ test("behind 1,500 blocks of removed findings the next finding comes at once", a
   await endEarly(org, scanId);
   const read = (after?: string) => feed.read(org, { after, limit: 1_000, format: "native" }, new Date());
   const { cursor } = await read();
-  const [block = 0] = findings.blocks(await findings.directory(org));
+  const [block = 0] = findings.blocks(await findings.tally(org));
   const [member] = await findings.members(org, block);
   if (member === undefined) throw new Error("There is no finding");
   for (const some of chunk(blocks(block + 1, 1_500), 25)) {
     await table.transact(
-      some.map((each) => ({ put: { ...keys.directory(org, "FINDING", each), from: 0, writes: 2 } })),
+      some.map((each) => ({ put: { ...keys.tally(org, "FINDING", each), from: 0, writes: 2 } })),
     );
   }
   const last = block + 1_501;
   const id = firstIdOf(last) + 7;
   await table.transact([
     { put: { ...member, ...findings.key(org, id), id } },
-    { put: { ...keys.directory(org, "FINDING", last), from: 0, writes: 1, [member.group]: 1 } },
+    { put: { ...keys.tally(org, "FINDING", last), from: 0, writes: 1, [member.group]: 1 } },
     {
       put: {
         ...keys.listHead(org, "FINDING"),
@@ -130,5 +130,5 @@ test("findings of a scan come when it has ended; pages stay below Lambda's limit
   expect(Math.max(...sizes)).toBeLessThan(6 * 1024 * 1024);
   expect(new Set(ids).size).toBe(420);
   expect(ids).toHaveLength(420);
-  expect(findings.sum(await findings.directory(org))).toBe(420);
+  expect(findings.sum(await findings.tally(org))).toBe(420);
 });

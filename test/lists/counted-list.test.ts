@@ -78,7 +78,7 @@ const check = async (org: number, model: Known[], query: Query): Promise<void> =
     }).toEqual(known);
   }
   const all = naivePage(model, { ...query, since: undefined });
-  expect(emails.sum(page.directory, matches)).toBe(all.total);
+  expect(emails.sum(page.tally, matches)).toBe(all.total);
 };
 
 // Random histories
@@ -390,7 +390,7 @@ describe("writers at the same time", () => {
     const page = await emails.page(org, { limit: 100, offset: 0 });
     expect(page.total).toBe(20 + inserted - removed);
     expect(page.items.length).toBe(page.total);
-    expect(emails.sum(page.directory, (group) => !group.isActive)).toBe(flipped);
+    expect(emails.sum(page.tally, (group) => !group.isActive)).toBe(flipped);
   });
 
   test("a second insert of an id is refused and not counted", async () => {
@@ -420,7 +420,7 @@ describe("single members", () => {
       const some = ids.filter((_, index) => kept.includes(index % 3)).toReversed();
       expect((await emails.getMany(org, some)).map((each) => each?.id)).toEqual(some);
     }
-    const blocks = emails.blocks(await emails.directory(org));
+    const blocks = emails.blocks(await emails.tally(org));
     expect(blocks).toEqual([...new Set(ids.map(blockOf))]);
     const members: number[] = [];
     for await (const some of emails.membersOf(org, blocks)) members.push(...some.map(({ id }) => id));
@@ -560,7 +560,7 @@ test("the cost of a page does not grow with the offset", async () => {
     expect(calls).toBeLessThanOrEqual(3);
     return readUnits;
   };
-  // One unit for the directory. A page of rows of 130 bytes takes 2 or 3, since all ids are of members.
+  // One unit for the tally. A page of rows of 130 bytes takes 2 or 3, since all ids are of members.
   for (const offset of [0, 1_000, count - 60]) expect(await unitsAt(offset)).toBeLessThanOrEqual(4);
   const filtered = await emails.page(org, { limit: 50, offset: 700, matches: (group) => !group.isActive });
   expect(filtered.total).toBe(count / 2);
@@ -584,6 +584,6 @@ test("a page of several ranks reads each block once", async () => {
     Array.from({ length: 50 }, (_, place) => 99 - Math.floor((place + 5) / 10)),
   );
   expect(calls).toBe(2);
-  // One unit for the directory, and a block of rows of 130 bytes.
+  // One unit for the tally, and a block of rows of 130 bytes.
   expect(readUnits).toBeLessThanOrEqual(1 + 35);
 });

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { blockSize, firstIdOf } from "../../shared/lists/blocks.ts";
-import type { Block } from "../../shared/lists/directory.ts";
 import { type PageQuery, planPage, type Read } from "../../shared/lists/plan.ts";
+import type { Block } from "../../shared/lists/tally.ts";
 
 type Member = { id: number; groupKey: string; createdAt: string };
 

@@ -5,8 +5,8 @@ import { chunk } from "../../shared/aws/table/chunk.ts";
 import * as table from "../../shared/aws/table/table.ts";
 import { blockSize, firstIdOf, type Reserved, reserve } from "../../shared/lists/blocks.ts";
 import { countedList } from "../../shared/lists/counted-list.ts";
-import * as directories from "../../shared/lists/directory.ts";
 import type { MemberWrite } from "../../shared/lists/member-writes.ts";
+import * as tallies from "../../shared/lists/tally.ts";
 import { dropZeros } from "../../shared/lists/zeros.ts";
 import { useEngine } from "../aws/table/engine.ts";
 import { type Command, intercept } from "../aws/table/intercept.ts";
@@ -131,7 +131,7 @@ test("counters that are 0 are removed, and count again when members come back", 
   const { org, disabledIds } = await spread();
   const older = disabledIds.slice(0, -1);
   await move(org, older, disabled, active);
-  const namesOf = async () => (await directories.read(org, "EMAIL")).map(({ counts }) => [...counts.keys()]);
+  const namesOf = async () => (await tallies.read(org, "EMAIL")).map(({ counts }) => [...counts.keys()]);
   expect((await namesOf()).every((names) => names.length === 2)).toBe(true);
   await drop(org);
   // The newest block is left as it is.

@@ -10,7 +10,7 @@ import * as removals from "../../shared/findings/email-removal.ts";
 import * as acknowledging from "../../shared/findings/finding.ts";
 import { type FindingRecord, findings } from "../../shared/findings/record.ts";
 import { blockOf } from "../../shared/lists/blocks.ts";
-import type { Directory } from "../../shared/lists/directory.ts";
+import type { Tally } from "../../shared/lists/tally.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { assign } from "../../shared/monitoring/emails/changes.ts";
 import * as monitored from "../../shared/monitoring/emails/email.ts";
@@ -93,9 +93,9 @@ test("an undamaged organization has no differences, and all its rows are read", 
     emails: { rows: people - 1 },
     findings: { rows: (await findingsOf(org)).length },
     scans: { rows: 3 },
-    deliveries: { rows: deliveries.sum(await deliveries.directory(org)) },
+    deliveries: { rows: deliveries.sum(await deliveries.tally(org)) },
   });
-  expect(report.checked.activity?.rows).toBe(entries.sum(await entries.directory(org)));
+  expect(report.checked.activity?.rows).toBe(entries.sum(await entries.tally(org)));
 });
 
 describe("repaired:", () => {
@@ -113,7 +113,7 @@ describe("repaired:", () => {
     scanId = findings.groupOf(finding).scanId as number;
   });
 
-  const listed: [ListKind, { directory: (org: number) => Promise<Directory> }][] = [
+  const listed: [ListKind, { tally: (org: number) => Promise<Tally> }][] = [
     ["EMAIL", emails],
     ["FINDING", findings],
     ["SCAN", scans],
@@ -125,17 +125,17 @@ describe("repaired:", () => {
   const latestBlocks = () =>
     Promise.all(
       listed.map(async ([kind, list]) => {
-        const [row] = await list.directory(org);
+        const [row] = await list.tally(org);
         const block = row?.block ?? 0;
         const counts = [...(row?.counts ?? [])].filter(([, count]) => count > 0).sort();
         return {
-          key: keys.directory(org, kind, block),
+          key: keys.tally(org, kind, block),
           subject: `${kind.toLowerCase()} block ${block}`,
           counts,
         };
       }),
     );
-  test("counters of the directory of every list", async () => {
+  test("counters of the tally of every list", async () => {
     const blocks = await latestBlocks();
     for (const { key, counts } of blocks) {
       await damage(key, { add: { [counts[0]?.[0] ?? ""]: 3, "9-9-9": 2 } });
@@ -150,7 +150,7 @@ describe("repaired:", () => {
     expect(await latestBlocks()).toEqual(blocks);
   });
 
-  test("lost directory rows of every list", async () => {
+  test("lost tally rows of every list", async () => {
     const blocks = await latestBlocks();
     for (const { key } of blocks) {
       for (const row of await table.query<Key>({ pk: key.pk, prefix: key.sk })) await table.remove(row);
@@ -171,9 +171,9 @@ describe("repaired:", () => {
     await removals.remove(org, added, administrator);
   });
 
-  test("heads of lists, the time of a directory row, and seats, at once", async () => {
+  test("heads of lists, the time of a tally row, and seats, at once", async () => {
     const block = blockOf(email.id);
-    await damage(keys.directory(org, "EMAIL", block), {
+    await damage(keys.tally(org, "EMAIL", block), {
       set: { from: Date.parse("2999-01-01T00:00:00.000Z") },
       add: { [email.group]: 5 },
     });
@@ -189,8 +189,8 @@ describe("repaired:", () => {
       `finding ids ${org}`,
       `seats ${org}`,
     );
-    // By the right number even if a directory row is wrong too.
-    const active = emails.sum(await emails.directory(org), ({ isActive }) => isActive);
+    // By the right number even if a tally row is wrong too.
+    const active = emails.sum(await emails.tally(org), ({ isActive }) => isActive);
     expect(differences.find(({ kind }) => kind === "seats")?.says).toContain(
       `active is ${active + 2}, should be ${active}`,
     );

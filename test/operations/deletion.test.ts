@@ -17,7 +17,7 @@ const parameters: Partial<Record<keyof typeof keys, string[]>> = {
   address: [address],
   ownerWord: ["ada", "1"],
   listHead: ["EMAIL"],
-  directory: ["EMAIL", "0"],
+  tally: ["EMAIL", "0"],
   member: ["ACTIVITY", "0", "1"],
 };
 
@@ -49,8 +49,8 @@ const rowsOf = (org: number): Key[] => {
     ...ofEveryKind,
     { ...keys.member(org, "EMAIL", 0, 1), ...email },
     { ...keys.member(org, "SCAN", 0, 1), ...scan },
-    keys.directory(org, "SCAN", 0),
-    keys.directory(org, "ACTIVITY", 0),
+    keys.tally(org, "SCAN", 0),
+    keys.tally(org, "ACTIVITY", 0),
   ];
 };
 

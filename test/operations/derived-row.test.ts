@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { keys } from "../../shared/aws/table/keys.ts";
 import { compare } from "../../shared/operations/audit/derived-row.ts";
 
-const key = keys.directory(1, "EMAIL", 0);
+const key = keys.tally(1, "EMAIL", 0);
 const holds = { "1-1-1": 1, "9-9-9": undefined };
 
 test("a wrong row is described alike in whatever order its attributes come", () => {

@@ -9,7 +9,7 @@ import * as table from "../../shared/aws/table/table.ts";
 import * as findings from "../../shared/findings/finding.ts";
 import { findings as findingRows, newFinding } from "../../shared/findings/record.ts";
 import { blockSize, reserve } from "../../shared/lists/blocks.ts";
-import { read } from "../../shared/lists/directory.ts";
+import { read } from "../../shared/lists/tally.ts";
 import * as domains from "../../shared/monitoring/domains/domain.ts";
 import { ownChecked } from "../../shared/monitoring/domains/own-checks.ts";
 import * as emailList from "../../shared/monitoring/emails/email-list.ts";

@@ -64,7 +64,7 @@ export type ListedDelivery = {
 export const untilDelivered = (org: number): Promise<unknown> =>
   eventually(
     async () => {
-      const rows = await deliveries.directory(org);
+      const rows = await deliveries.tally(org);
       return (await Promise.all(rows.map(({ block }) => deliveries.members(org, block)))).flat();
     },
     (all) => all.every(({ status }) => status === "delivered"),

@@ -48,7 +48,7 @@ describe("the last 365 days", () => {
     // Moves the scan a year into the past.
     const createdAt = ago(visibleMilliseconds + margin);
     await table.update(scans.key(org, id), { set: { createdAt } });
-    await table.update(keys.directory(org, "SCAN", blockOf(id)), { set: { from: Date.parse(createdAt) } });
+    await table.update(keys.tally(org, "SCAN", blockOf(id)), { set: { from: Date.parse(createdAt) } });
     for (const path of ["/scans", "/scans?type=manual", "/scans?status=completed"])
       expect((await api.get(path)).body).toMatchObject({ scans: [], total: 0 });
     const { body } = await api.get(`/breaches?scanId=${id}`);

@@ -58,11 +58,11 @@ const find = async (
   { limit, offset, category, from = "", to, ...search }: Query,
   { since, now }: { since: string; now: Date },
 ): Promise<Required<Omit<Listed, "retention">>> => {
-  const [directory, users] = await Promise.all([entries.directory(org), membership(org)]);
+  const [tally, users] = await Promise.all([entries.tally(org), membership(org)]);
   const first = from > since ? from : since;
   // No entry of a block is younger than the beginning of the next one.
-  const inTime = directory
-    .map((block, index) => ({ ...block, until: directory[index - 1]?.from ?? Number.POSITIVE_INFINITY }))
+  const inTime = tally
+    .map((block, index) => ({ ...block, until: tally[index - 1]?.from ?? Number.POSITIVE_INFINITY }))
     .filter((block) => block.until >= Date.parse(first) && (to === undefined || block.from < Date.parse(to)))
     .filter(
       (block) => entries.sum([block], (group) => category === undefined || group.category === category) > 0,

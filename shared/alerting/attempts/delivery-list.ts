@@ -141,7 +141,7 @@ const unreachedOf = async (
 };
 
 /**
- * The same page as rows. With a `status`, which no directory counts, every block that holds deliveries of the
+ * The same page as rows. With a `status`, which no tally counts, every block that holds deliveries of the
  * channel is read: about 50 read units for 512 deliveries.
  */
 export const page = async (
@@ -166,7 +166,7 @@ const pageOfStatus = async (
 ): Promise<{ rows: Shown[]; total: number }> => {
   const none = { rows: [], total: 0 };
   if (status === "not delivered" && !(await counts.read(org)).notDelivered.has(channelId)) return none;
-  const blocks = deliveries.blocks(await deliveries.directory(org), isOfChannel(channelId)).reverse();
+  const blocks = deliveries.blocks(await deliveries.tally(org), isOfChannel(channelId)).reverse();
   const where = condition("#group = :groupKey AND #status = :status", {
     groupKey: deliveries.groupKeyOf({ channelId }),
     status,

@@ -95,7 +95,7 @@ export type Headline = {
 export type LastResponse = { status: number; durationMs: number; body: string };
 
 /**
- * The directory of the list counts no statuses. Every attempt would then write its block's directory row, and
+ * The tally of the list counts no statuses. Every attempt would then write its block's tally row, and
  * attempts of one organization would wait for each other.
  */
 export type DeliveryRow = {
@@ -160,7 +160,7 @@ export const isOfChannel =
 /** All deliveries of a channel, newest first, block by block. Blocks without any are not read. */
 export async function* ofChannel(org: number, channelId: number): AsyncGenerator<Delivery[]> {
   const isIts = isOfChannel(channelId);
-  const blocks = deliveries.blocks(await deliveries.directory(org), isIts);
+  const blocks = deliveries.blocks(await deliveries.tally(org), isIts);
   for (const block of blocks.reverse()) {
     const rows = await deliveries.members(org, block);
     yield rows.filter((row) => isIts(deliveries.groupOf(row))).reverse();

@@ -49,11 +49,11 @@ export const findingsOfScans = async (
   from = 1,
 ): Promise<ScanFindings> => {
   const isOfScan = ({ scanId }: FindingGroup): boolean => scanId !== null && scanIds.has(scanId);
-  const directory = await findings.directory(org);
-  const blocks = findings.blocks(directory, isOfScan).filter((block) => block >= blockOf(from));
+  const tally = await findings.tally(org);
+  const blocks = findings.blocks(tally, isOfScan).filter((block) => block >= blockOf(from));
   const countOf = (severity: Severity): number =>
     findings.sum(
-      directory,
+      tally,
       (group) => isOfScan(group) && group.severity === levelOf(severity) && group.endedBy === 0,
     );
   return {

@@ -209,7 +209,7 @@ export const keys = {
 
   // Counted lists
   /** Counts the members of a block. */
-  directory: (org: number, kind: ListKind, block: number): Key => ({
+  tally: (org: number, kind: ListKind, block: number): Key => ({
     pk: `ORG#${org}#${kind}`,
     sk: padded(block),
   }),

@@ -203,7 +203,7 @@ const findingWrites = (org: number, changes: readonly FindingChange[]): Write[] 
 /** Takes the place of an e-mail and its counters while the batch is chosen. The e-mail is not read yet. */
 const anyEmailWrites = (org: number, emailId: number): Write[] => [
   { delete: emails.key(org, emailId) },
-  { delete: keys.directory(org, emails.kind, blockOf(emailId)) },
+  { delete: keys.tally(org, emails.kind, blockOf(emailId)) },
 ];
 
 const isJudged = (changes: readonly FindingChange[]): boolean =>

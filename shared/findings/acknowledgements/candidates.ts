@@ -44,7 +44,7 @@ const attributes = [
   "severitySince",
 ];
 
-/** Where a request gets its findings from. Reads the directory once. */
+/** Where a request gets its findings from. Reads the tally once. */
 export const readerOf = async (org: number, row: AcknowledgementRow): Promise<Reader> => {
   const { selection, requestedAt, follows, looks } = row;
   if (follows !== undefined) return byBreach(org, follows);
@@ -117,7 +117,7 @@ const byFilter = async (org: number, selection: Exclude<Selection, { ids: number
     return group.scanId !== openScan?.scanId || fullBlocks.has(blockOf(id)) || openIds.has(id);
   };
   const blocks = findings.blocks(
-    await findings.directory(org),
+    await findings.tally(org),
     (group) => isOf(filter, group) && (group.scanId ?? 0) <= lastScanId,
   );
   return async (cursor) => {

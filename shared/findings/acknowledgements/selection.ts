@@ -13,7 +13,7 @@ import { keys } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { blockSize } from "../../lists/blocks.ts";
-import type { Block, Directory } from "../../lists/directory.ts";
+import type { Block, Tally } from "../../lists/tally.ts";
 import { emails } from "../../monitoring/emails/record.ts";
 import { type FindingRecord, findings, isOf } from "../record.ts";
 import type { FindingFilter } from "./acknowledgement-schema.ts";
@@ -37,7 +37,7 @@ export type Selected = { selection: Selection; matching: number };
 /** Blocks that are read or counted at the same time. */
 const concurrency = 32;
 
-/** A directory that was read while a scan started or ended is read again. */
+/** A tally that was read while a scan started or ended is read again. */
 const maximumReadings = 5;
 
 /**
@@ -61,7 +61,7 @@ export const selectIds = async (
 };
 
 /**
- * Findings that match a filter. Without fields that only findings' rows hold, the directory is enough to
+ * Findings that match a filter. Without fields that only findings' rows hold, the tally is enough to
  * count them.
  */
 export const selectMatching = async (org: number, filter: FindingFilter): Promise<Selected> => {
@@ -72,16 +72,16 @@ export const selectMatching = async (org: number, filter: FindingFilter): Promis
     const email = await emails.get(org, emailId);
     return selectAmong(await findings.getMany(org, Object.values(email?.findings ?? {})), filter);
   }
-  const { directory, openScanId } = await readDirectory(org);
+  const { tally, openScanId } = await readTally(org);
   let lastScanId = 0;
-  for (const { counts } of directory) {
+  for (const { counts } of tally) {
     for (const groupKey of counts.keys()) lastScanId = Math.max(lastScanId, scanIdIn(groupKey));
   }
-  const open = await readOpenScan(org, filter, directory, openScanId);
+  const open = await readOpenScan(org, filter, tally, openScanId);
   const where = attributesOf(filter);
   let matching = open.selected?.ids.length ?? 0;
   const toCount: { block: number; groupKeys: string[] | undefined }[] = [];
-  for (const { block, counts } of directory) {
+  for (const { block, counts } of tally) {
     const matchingKeys = [...counts]
       .filter(([, count]) => count > 0)
       .map(([groupKey]) => groupKey)
@@ -112,13 +112,13 @@ const selectAmong = (rows: readonly (FindingRecord | undefined)[], filter: Findi
   return { selection: { ids }, matching: ids.length };
 };
 
-/** The directory, and the scan that was in progress all the while it was read; 0 when there was none. */
-const readDirectory = async (org: number): Promise<{ directory: Directory; openScanId: number }> => {
+/** The tally, and the scan that was in progress all the while it was read; 0 when there was none. */
+const readTally = async (org: number): Promise<{ tally: Tally; openScanId: number }> => {
   let openScanId = await scanInProgress(org);
   for (let readings = 1; ; readings++) {
-    const directory = await findings.directory(org);
+    const tally = await findings.tally(org);
     const after = await scanInProgress(org);
-    if (after === openScanId || readings >= maximumReadings) return { directory, openScanId };
+    if (after === openScanId || readings >= maximumReadings) return { tally, openScanId };
     openScanId = after;
   }
 };
@@ -133,7 +133,7 @@ const scanInProgress = async (org: number): Promise<number> =>
 const readOpenScan = async (
   org: number,
   filter: FindingFilter,
-  blocks: Directory,
+  blocks: Tally,
   scanId: number,
 ): Promise<{
   selected: { scanId: number; fullBlocks: number[]; ids: number[] } | undefined;

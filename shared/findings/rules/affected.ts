@@ -45,11 +45,11 @@ export const readerOf = async (
   scope: Scope,
 ): Promise<(cursor: number, isOn: ReadonlySet<RuleId>) => Promise<Window | undefined>> => {
   const isNamed = !scope.isWhole && scope.breachIds.length === 0;
-  const [emailDirectory, findingDirectory] = isNamed
+  const [emailTally, findingTally] = isNamed
     ? [[], []]
-    : await Promise.all([emails.directory(org), findings.directory(org)]);
-  const blocks = emails.blocks(emailDirectory);
-  const ended = new Set(findings.blocks(findingDirectory, ({ endedBy }) => endedBy !== 0));
+    : await Promise.all([emails.tally(org), findings.tally(org)]);
+  const blocks = emails.blocks(emailTally);
+  const ended = new Set(findings.blocks(findingTally, ({ endedBy }) => endedBy !== 0));
   const named = new Set(scope.emailIds);
   const breachIds = new Set(scope.breachIds);
   const ids = scope.emailIds.toSorted((one, other) => one - other);

@@ -27,12 +27,10 @@ type WouldEnd = { wouldEnd: number; newest: number[] };
 
 /** Counts low findings where they are, and reads those of people alone for whom the rule holds. */
 export const preview = async (org: number, rule: RuleId): Promise<RulePreview> => {
-  const directory = await findings.directory(org);
-  const { wouldEnd, newest } = await (rule === "harmless"
-    ? countLow(org, directory)
-    : readOfPeople(org, rule));
+  const tally = await findings.tally(org);
+  const { wouldEnd, newest } = await (rule === "harmless" ? countLow(org, tally) : readOfPeople(org, rule));
   return {
-    open: findings.sum(directory, ({ acknowledged }) => !acknowledged),
+    open: findings.sum(tally, ({ acknowledged }) => !acknowledged),
     wouldEnd,
     examples: await detailed.getMany(org, newest),
   };
@@ -41,7 +39,7 @@ export const preview = async (org: number, rule: RuleId): Promise<RulePreview> =
 const readOfPeople = async (org: number, rule: RuleId): Promise<WouldEnd> => {
   const now = new Date();
   const blocks = emails.blocks(
-    await emails.directory(org),
+    await emails.tally(org),
     ({ directoryId, hasLeft, exposure }) =>
       directoryId !== null && exposure > 0 && (rule !== "left" || hasLeft),
   );
@@ -78,7 +76,7 @@ const newestOf = (ids: readonly number[]): number[] =>
 /** Blocks are counted by DynamoDB, because a large organization has many low findings. */
 const countLow = async (
   org: number,
-  directory: Awaited<ReturnType<typeof findings.directory>>,
+  tally: Awaited<ReturnType<typeof findings.tally>>,
 ): Promise<WouldEnd> => {
   const isLow = ({ acknowledged, severity }: FindingGroup): boolean =>
     !acknowledged && severity === levelOf("low");
@@ -88,9 +86,9 @@ const countLow = async (
   const now = new Date();
   const others = ofLow.filter((id) => !isHeld("harmless", catalog.get(id), undefined, now));
   const where = allOf(asRead({ isReopened: undefined }), without(others)) as Condition;
-  const blocks = findings.blocks(directory, isLow).toReversed();
+  const blocks = findings.blocks(tally, isLow).toReversed();
   const groupKeys = new Map(
-    directory.map(({ block, counts: ofBlock }) => [
+    tally.map(({ block, counts: ofBlock }) => [
       block,
       [...ofBlock.keys()].filter((group) => isLow(findings.groupOf({ group }))),
     ]),

@@ -4,17 +4,17 @@ import { endedByOf, findings } from "../record.ts";
 import { type Ender, enders, type Rule, type RuleId, rulesInOrder } from "./rule-schema.ts";
 import * as switches from "./switches.ts";
 
-/** Reads the directory of findings, and the news of the last days. */
+/** Reads the tally of findings, and the news of the last days. */
 export const list = async (org: number, now: Date): Promise<Rule[]> => {
-  const [of, directory, { ended }] = await Promise.all([
+  const [of, tally, { ended }] = await Promise.all([
     switches.read(org),
-    findings.directory(org),
+    findings.tally(org),
     news.read(org, now),
   ]);
   return rulesInOrder.map((id) => {
     const code = endedByOf({ rule: id });
     const { isOn = false, changedAt = null } = of.of(id) ?? {};
-    const total = findings.sum(directory, ({ endedBy }) => endedBy === code);
+    const total = findings.sum(tally, ({ endedBy }) => endedBy === code);
     return { id, isOn, changedAt, ended: { total, lastWeek: ended.get(code) ?? 0 } };
   });
 };

@@ -16,10 +16,10 @@ export const list = async (
   org: number,
   page: { limit: number; offset: number },
 ): Promise<{ domains: ListedDomain[]; total: number }> => {
-  const [all, directory] = await Promise.all([domains.list(org), emails.directory(org)]);
+  const [all, tally] = await Promise.all([domains.list(org), emails.tally(org)]);
   const { items, total } = pageOf(all, page);
   const coverage = await storedCoverage(items.map(({ name }) => name));
-  const emailCount = (id: number) => emails.sum(directory, (group) => group.domainId === id);
+  const emailCount = (id: number) => emails.sum(tally, (group) => group.domainId === id);
   return { domains: items.map((domain) => shown(domain, coverage, emailCount(domain.id))), total };
 };
 

@@ -66,4 +66,4 @@ export const remove = (org: number, id: number, actor: Actor): Promise<void> =>
   });
 
 const hasEmails = async (org: number, id: number): Promise<boolean> =>
-  emails.sum(await emails.directory(org), (group) => group.domainId === id) > 0;
+  emails.sum(await emails.tally(org), (group) => group.domainId === id) > 0;

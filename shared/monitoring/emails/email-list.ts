@@ -105,7 +105,7 @@ export const list = async (org: number, query: EmailQuery): Promise<Page> => {
 };
 
 /**
- * The e-mails that a text finds (search.ts), in three trips: what it finds, the directory with single rows,
+ * The e-mails that a text finds (search.ts), in three trips: what it finds, the tally with single rows,
  * and the rows of the page. Total and filters are exact.
  */
 export const find = async (org: number, text: string, query: EmailQuery): Promise<Page> => {

@@ -133,9 +133,9 @@ export const page = async (
   org: number,
   query: { limit: number; offset: number },
 ): Promise<{ teams: ListedTeam[]; total: number }> => {
-  const [all, directory] = await Promise.all([list(org), emails.directory(org)]);
+  const [all, tally] = await Promise.all([list(org), emails.tally(org)]);
   const { items, total } = pageOf(all, query);
-  const byTeam = Map.groupBy(emails.sums(directory), ({ group }) => group.teamId);
+  const byTeam = Map.groupBy(emails.sums(tally), ({ group }) => group.teamId);
   const teams = items.map(({ id, name }): ListedTeam => {
     const ofTeam = { id, name, emailCount: 0, breachedEmailCount: 0 };
     for (const { group, count } of byTeam.get(id) ?? []) {

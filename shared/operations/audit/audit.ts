@@ -1,5 +1,5 @@
 /**
- * Recomputes from an organization's rows what follows from other rows: counters and directories of its lists,
+ * Recomputes from an organization's rows what follows from other rows: counters and tallies of its lists,
  * what e-mails say about their findings, seats, locks, entries of the due index. The service may be at work
  * at the same time: a difference is reported only if repeated readings show it.
  */

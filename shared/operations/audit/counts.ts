@@ -10,7 +10,7 @@ import * as counts from "../../counts/counts.ts";
 import * as news from "../../counts/news.ts";
 import * as breachDates from "../../findings/breach-dates.ts";
 import { countedOf, findings } from "../../findings/record.ts";
-import type { Directory } from "../../lists/directory.ts";
+import type { Tally } from "../../lists/tally.ts";
 import { emails, isBreached } from "../../monitoring/emails/record.ts";
 import { compare } from "./derived-row.ts";
 import type { Problem } from "./inspector.ts";
@@ -38,24 +38,20 @@ const recount = async (org: number): Promise<Recounted> => {
       for (const [name, by] of Object.entries(ofDay)) before[name] = (before[name] ?? 0) + by;
     }
   };
-  const blocksIn = (directory: Directory): number[] => directory.map(({ block }) => block);
+  const blocksIn = (tally: Tally): number[] => tally.map(({ block }) => block);
   const ofFindings = { project: ["id", "group", "breachId", "firstDetectedAt", "acknowledgment.at"] };
-  for await (const rows of findings.membersOf(org, blocksIn(await findings.directory(org)), ofFindings)) {
+  for await (const rows of findings.membersOf(org, blocksIn(await findings.tally(org)), ofFindings)) {
     add({ findings: rows.map((row) => ({ ...row, to: countedOf(row) })) });
     for (const [id, some] of breachDates.datesOf(rows)) dates.set(id, breachDates.union(some, dates.get(id)));
   }
   const ofEmails = { project: ["group", "findings"] };
-  for await (const rows of emails.membersOf(org, blocksIn(await emails.directory(org)), ofEmails)) {
+  for await (const rows of emails.membersOf(org, blocksIn(await emails.tally(org)), ofEmails)) {
     add({
       breachedEmails: rows.filter((row) => emails.groupOf(row).isActive && isBreached(row)).length,
     });
   }
   const ofDeliveries = { project: ["id", "group", "status"] };
-  for await (const rows of deliveries.membersOf(
-    org,
-    blocksIn(await deliveries.directory(org)),
-    ofDeliveries,
-  )) {
+  for await (const rows of deliveries.membersOf(org, blocksIn(await deliveries.tally(org)), ofDeliveries)) {
     for (const row of rows.filter(({ status }) => status === "not delivered"))
       add({ notDelivered: { ...deliveries.groupOf(row), by: 1, deliveryId: row.id } });
   }

@@ -1,12 +1,12 @@
-/** Compares a list's directory with its members, and the head row of ids with the ids in use. */
+/** Compares a list's tally with its members, and the head row of ids with the ids in use. */
 import { chunk } from "../../aws/table/chunk.ts";
 import { asRead, type Item, type Write } from "../../aws/table/condition.ts";
 import { type Key, keys, type ListKind } from "../../aws/table/keys.ts";
 import * as table from "../../aws/table/table.ts";
 import { blockOf, drawBlocks, firstIdOf } from "../../lists/blocks.ts";
 import type { Member } from "../../lists/counted-list.ts";
-import * as directories from "../../lists/directory.ts";
 import { isReserved } from "../../lists/group-key.ts";
+import * as tallies from "../../lists/tally.ts";
 import { compare } from "./derived-row.ts";
 import type { Inspector, Problem } from "./inspector.ts";
 
@@ -16,7 +16,7 @@ type AuditedList<M extends Member> = {
   members: (org: number, block: number) => Promise<M[]>;
 };
 
-/** `isRight`: the directory counts what there is. */
+/** `isRight`: the tally counts what there is. */
 type ListAudit = { rows: number; blocks: number; isRight: boolean };
 
 /** Is called with the number of blocks of a list that are done, and the number of all. */
@@ -41,13 +41,13 @@ export const auditList = async <M extends Member>(
   let highestId = 0;
   for (const [at, block] of blocks.entries()) {
     const subject = { kind: `${name} block`, id: block };
-    const key = keys.directory(org, kind, block);
+    const key = keys.tally(org, kind, block);
     let members: M[] = [];
     const left = await inspector.check(async () => {
       const row = await table.get<Item>(key);
       members = await list.members(org, block);
       // Whoever writes a member counts it in the same transaction.
-      const derived = { key, row, holds: directoryRow(row, members, latest), reliesOn: ["writes"] };
+      const derived = { key, row, holds: tallyRow(row, members, latest), reliesOn: ["writes"] };
       return [...compare(subject, derived), ...(await problemsOf(members))];
     });
     if (left.some((problem) => problem.kind === subject.kind)) audited.isRight = false;
@@ -63,18 +63,18 @@ export const auditList = async <M extends Member>(
 };
 
 /**
- * How many of the latest blocks that the directory does not name are searched for members. Most belong to other
+ * How many of the latest blocks that the tally does not name are searched for members. Most belong to other
  * organizations.
  */
 const maximumProbes = 2000;
 const probesAtOnce = 16;
 
 /**
- * The blocks that the directory names or that hold members, ascending. They are searched for only where
- * the directory names fewer than were drawn: other organizations have drawn thousands.
+ * The blocks that the tally names or that hold members, ascending. They are searched for only where
+ * the tally names fewer than were drawn: other organizations have drawn thousands.
  */
 const blocksOf = async (org: number, kind: ListKind): Promise<number[]> => {
-  const named = new Set((await directories.read(org, kind)).map(({ block }) => block));
+  const named = new Set((await tallies.read(org, kind)).map(({ block }) => block));
   const head = await table.get<Partial<Head>>(keys.listHead(org, kind));
   const inOrder = () => [...named].sort((one, other) => one - other);
   const isUnused = head === undefined && named.size === 0;
@@ -97,10 +97,10 @@ const blocksOf = async (org: number, kind: ListKind): Promise<number[]> => {
 };
 
 /**
- * What the directory must say of a block with these members: how many there are of each group key, and `from`.
+ * What the tally must say of a block with these members: how many there are of each group key, and `from`.
  * `notBefore`: the latest time of a member of an earlier block.
  */
-const directoryRow = (row: Item | undefined, members: readonly Member[], notBefore: string): Item => {
+const tallyRow = (row: Item | undefined, members: readonly Member[], notBefore: string): Item => {
   const names = Object.keys(row ?? {}).filter((name) => !isReserved(name));
   const counts = Map.groupBy(members, ({ group }) => group);
   const from = Number(row?.from ?? 0);

@@ -36,11 +36,11 @@ export const compareCounters = async (org: number): Promise<Problem[]> => {
   ];
 };
 
-/** The seats that are counted must be the active e-mails of the directory. */
+/** The seats that are counted must be the active e-mails of the tally. */
 export const compareSeats = async (org: number): Promise<Problem[]> => {
   const key = keys.seats(org);
   const row = await table.get(key);
-  const active = emails.sum(await emails.directory(org), ({ isActive }) => isActive);
+  const active = emails.sum(await emails.tally(org), ({ isActive }) => isActive);
   return compare({ kind: "seats", id: org }, { key, row, holds: { active } });
 };
 

@@ -101,7 +101,7 @@ export async function* exportLines(organization: Organization): AsyncGenerator<L
   }
   for (const [breachId] of assigned) breachIds.add(breachId);
   for (const [kind, list] of Object.entries(lists)) {
-    for await (const members of list.membersOf(org, list.blocks(await list.directory(org)))) {
+    for await (const members of list.membersOf(org, list.blocks(await list.tally(org)))) {
       for (const { breachId } of members as { breachId?: number }[])
         if (breachId !== undefined) breachIds.add(breachId);
       yield members.map((row) => line(kind, { ...list.groupOf(row), ...row }));

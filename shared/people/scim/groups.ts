@@ -341,10 +341,7 @@ const candidatesOf = async (caller: Caller, filter: readonly Comparison[]): Prom
   const member = textOf("members");
   if (member !== undefined) return [...((await membershipOf(caller, filter)).get(member) ?? [])];
   const all: number[] = [];
-  const blocks = groups.blocks(
-    await groups.directory(org),
-    ({ directoryId }) => directoryId === directory.id,
-  );
+  const blocks = groups.blocks(await groups.tally(org), ({ directoryId }) => directoryId === directory.id);
   for await (const members of groups.membersOf(org, blocks)) all.push(...members.map((group) => group.id));
   return all;
 };

@@ -144,7 +144,7 @@ export const find = async (
   }
   // No index has parts of names: such a search reads the directory's people.
   const persons: Person[] = [];
-  const blocks = people.blocks(await people.directory(org), isOf);
+  const blocks = people.blocks(await people.tally(org), isOf);
   for await (const members of people.membersOf(org, blocks))
     persons.push(...members.filter((member) => isOf(people.groupOf(member))));
   return pageOf(caller, persons, filter, { offset, count });

@@ -43,7 +43,7 @@ describe("removing an e-mail", () => {
   };
   const left = async (org: number) => ({
     listed: (await findings.list(org, { limit: 1, offset: 0 })).total,
-    counted: findingRows.sum(await findingRows.directory(org)),
+    counted: findingRows.sum(await findingRows.tally(org)),
   });
   const expectRemoved = async (org: number, id: number) => {
     expect(await left(org)).toEqual({ listed: 1, counted: 1 });

@@ -109,9 +109,7 @@ export const seedFindings = async ({
   furtherBlocks = 3,
 } = {}): Promise<Seeded> => {
   const org = await createOrganization({ "demo.example": emailCount });
-  const rows = await Promise.all(
-    (await emails.directory(org)).map(({ block }) => emails.members(org, block)),
-  );
+  const rows = await Promise.all((await emails.tally(org)).map(({ block }) => emails.members(org, block)));
   const emailIds = rows.flat().map(({ id }) => id);
   const first = emailIds.flatMap((emailId) =>
     Array.from({ length: perEmail }, (_, index) => ({ emailId, breachId: index + 1 })),
@@ -170,8 +168,8 @@ export const settle = async (org: number): Promise<void> => {
 };
 
 export const readFindings = async (org: number): Promise<FindingRecord[]> => {
-  const directory = await findings.directory(org);
-  const rows = await Promise.all(findings.blocks(directory).map((block) => findings.members(org, block)));
+  const tally = await findings.tally(org);
+  const rows = await Promise.all(findings.blocks(tally).map((block) => findings.members(org, block)));
   return rows.flat();
 };
 

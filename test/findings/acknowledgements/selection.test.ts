@@ -96,13 +96,13 @@ test.each<[title: string, filterOf: (given: typeof seeded) => FindingFilter]>([
   expect(carrying.map((row) => row.id)).toEqual(expected);
 });
 
-test("a filter that needs only the directory reads no block", async () => {
+test("a filter that needs only the tally reads no block", async () => {
   const { org, findingIds } = await seedFindings({ furtherBlocks: 4 });
   const { take } = recordCapacity();
   expect(await acknowledgements.countMatching(org, { filter: { acknowledged: false } })).toBe(
     findingIds.length,
   );
-  // The scan lock before and after the directory.
+  // The scan lock before and after the tally.
   expect(take()).toMatchObject({ calls: 3 });
 });
 
@@ -149,7 +149,7 @@ test("of a scan in progress also whole blocks, which are not read to know them",
     scanId: 9,
   }));
   await addFindings(org, whole, await reserve(org, "FINDING", blockSize));
-  const blocks = await findings.directory(org);
+  const blocks = await findings.tally(org);
   const sizes = blocks.map(({ counts }) => [...counts.values()].reduce((sum, count) => sum + count, 0));
   expect(sizes).toContain(blockSize);
   const { id, matching } = await requestAll(org, { scanId: 9 });

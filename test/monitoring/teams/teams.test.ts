@@ -134,7 +134,7 @@ describe("removing a domain", () => {
         domainRemovals.remove(org, domain.id, administrator),
         add(0),
       ]);
-      const [isLeft, count] = [await isThere(org, domain.id), emails.sum(await emails.directory(org))];
+      const [isLeft, count] = [await isThere(org, domain.id), emails.sum(await emails.tally(org))];
       expect({ isLeft, count }).toEqual(
         added.status === "fulfilled" ? { isLeft: true, count: 1 } : { isLeft: false, count: 0 },
       );
