@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 
 type ButtonProps = Omit<JSX.IntrinsicElements["button"], "class" | "type" | "disabled"> & {
   kind?: "primary" | "danger" | "quiet" | undefined;
@@ -59,6 +59,7 @@ type CopyButtonProps = { text: string; about: string; onCopied?: () => void };
 /** Copies a text, and says whether it could. */
 export function CopyButton({ text, about, onCopied }: CopyButtonProps) {
   const [result, setResult] = useState("");
+  const timer = useRef(0);
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
@@ -67,7 +68,8 @@ export function CopyButton({ text, about, onCopied }: CopyButtonProps) {
     } catch {
       setResult("Could not copy: select the text instead");
     }
-    setTimeout(() => setResult(""), 4_000);
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => setResult(""), 4_000);
   };
   return (
     <span class="copy">

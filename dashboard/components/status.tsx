@@ -8,20 +8,18 @@ type Offer = { name: string; act: () => void };
 /** `move`: after which move to another page it was said. */
 type Message = { text: string; id: number; move: number; offer: Offer | undefined };
 const message = signal<Message | undefined>(undefined);
-/** How many were said. Each has a number of its own, so that the time of one never ends another. */
-let messages = 0;
+let timer = 0;
 
 /**
  * Says that something was done: on the screen for a while, until people go to another page, and to screen
  * readers. What it offers stays for twenty seconds, wherever they go.
  */
 export function say(text: string, offer?: Offer, seconds = offer === undefined ? 6 : 20): void {
-  messages += 1;
-  const id = messages;
+  const id = (message.value?.id ?? 0) + 1;
   message.value = { text, id, move: moves.peek(), offer };
-  setTimeout(() => {
-    if (message.value?.id === id) message.value = undefined;
-  }, seconds * 1000);
+  // The time of an earlier message does not end this one.
+  clearTimeout(timer);
+  timer = window.setTimeout(hush, seconds * 1000);
 }
 
 export const hush = (): void => {
