@@ -172,6 +172,27 @@ test("teams come from the first group by name, also after it is renamed or delet
   expect(await teamOf("ada")).toBeUndefined();
 });
 
+test("another name of a group costs the same in large groups where it makes no teams", async () => {
+  const ids = [];
+  for (let index = 0; index < 14; index++) ids.push(await entra.add(`user${index}`));
+  const groupOf = async (displayName: string, members: string[]): Promise<string> => {
+    const content = { displayName, members: members.map((value) => ({ value })) };
+    return (await entra.send("POST", "Groups", content)).body.id as string;
+  };
+  const [large, small] = [await groupOf("Large", ids), await groupOf("Small", ids.slice(0, 1))];
+  await follow();
+  const capacity = recordCapacity();
+  const costOf = async (id: string): Promise<number> => {
+    await entra.send("PATCH", `Groups/${id}`, {
+      Operations: [{ op: "replace", path: "displayName", value: `Former ${id}` }],
+    });
+    capacity.take();
+    await follow();
+    return capacity.take().calls;
+  };
+  expect(await costOf(large)).toBe(await costOf(small));
+});
+
 test("a change of many members is done whole, whenever its function dies", async () => {
   const ids: string[] = [];
   for (let index = 0; index < 14; index++) ids.push(await entra.add(`user${index}`));

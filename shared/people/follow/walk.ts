@@ -89,15 +89,18 @@ const ofUsers = async (org: number, task: Walk, directory: number): Promise<void
 
 /** Members of a group that was renamed or deleted. */
 const ofGroup = async (org: number, task: Walk, group: number): Promise<void> => {
-  const [row, ids] = await Promise.all([
+  const [row, ids, makesTeams] = await Promise.all([
     groups.get(org, group),
     membersOf(org, group, { after: Number(task.cursor ?? 0), limit: atOnce }),
+    groupsMakeTeams(org),
   ]);
   if (row === undefined)
     for (const some of chunk(ids, peopleAtOnce))
       await withOptimisticRetry(async () =>
         changeMembers(org, group, some, "remove", { byGroup: await groupsMakeTeams(org) }),
       );
+  // Then another name changes nothing. Once a directory makes teams of groups, everybody is looked at.
+  else if (!makesTeams) return end(task);
   else {
     const persons = await people.getMany(org, ids);
     await reconcile(
