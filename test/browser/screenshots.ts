@@ -58,6 +58,7 @@ const pictures: readonly Picture[] = [
   { name: "deliveries", place: "/alerts?channel=2" },
   { name: "activity", place: "/activity" },
   { name: "directory", place: "/settings/directory" },
+  { name: "rules", place: "/settings/rules" },
   { name: "members", place: "/settings/members" },
   { name: "sessions", place: "/settings/sessions" },
   { name: "organization", place: "/settings/organization", colorScheme: "dark" },

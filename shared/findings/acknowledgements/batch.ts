@@ -21,7 +21,7 @@ import {
   lockKeyOf,
   progress,
   purposeOf,
-  type Tally,
+  type RuleCounts,
 } from "./record.ts";
 
 /** As many of the first candidates as one transaction takes, and at most `maximum`. */
@@ -68,7 +68,7 @@ export const writeBatch = async (
   const isCounted = ({ from, to }: FindingChange): boolean =>
     row.follows === undefined || from.acknowledged !== to.acknowledged;
   const counted = changes.filter(isCounted).length;
-  const set = progress(upTo, lock.acknowledged + counted, tallied(lock.tally, changes));
+  const set = progress(upTo, lock.acknowledged + counted, withRuleCounts(lock.ruleCounts, changes));
   const byEmail = Map.groupBy(changes, ({ emailId }) => emailId);
   const rows = await emailsById(org, [...byEmail.keys()]);
   const removed = [...byEmail.keys()].filter((emailId) => !rows.has(emailId));
@@ -106,7 +106,10 @@ const isJudgedBy = ({ person }: Email, judgement: Candidate["judgement"]): boole
     person?.passwordChangedAt === judgement.person?.passwordChangedAt);
 
 /** How many findings each rule has ended, reopened and held, with those of a batch. */
-const tallied = (before: Tally | undefined, changes: readonly FindingChange[]): Tally | undefined => {
+const withRuleCounts = (
+  before: RuleCounts | undefined,
+  changes: readonly FindingChange[],
+): RuleCounts | undefined => {
   if (!changes.some(isOfRule)) return before;
   const { ended, reopened, held } = structuredClone(before ?? { ended: {}, reopened: {}, held: 0 });
   for (const { judgement } of changes) {

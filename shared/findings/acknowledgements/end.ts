@@ -15,7 +15,7 @@ import {
   isAsRead,
   lockKeyOf,
   purposeOf,
-  type Tally,
+  type RuleCounts,
 } from "./record.ts";
 
 /**
@@ -33,7 +33,9 @@ export const end = async (
 ): Promise<boolean> => {
   const { acknowledged } = lock;
   const entry =
-    row.looks === undefined ? await entryOf(org, row, acknowledged) : await entriesOfRules(org, lock.tally);
+    row.looks === undefined
+      ? await entryOf(org, row, acknowledged)
+      : await entriesOfRules(org, lock.ruleCounts);
   const { written } = await table.attempt(
     table.transact([
       release(org, row, lock, status),
@@ -108,9 +110,9 @@ const entryOf = async (org: number, row: AcknowledgementRow, count: number): Pro
 };
 
 /** For each rule one entry for all findings that it has ended, and one for those that are open again. */
-const entriesOfRules = async (org: number, tally: Tally | undefined): Promise<Write[]> => {
+const entriesOfRules = async (org: number, ruleCounts: RuleCounts | undefined): Promise<Write[]> => {
   const counted = rulesInOrder.flatMap((rule) =>
-    (["ended", "reopened"] as const).map((what) => ({ rule, what, count: tally?.[what][rule] ?? 0 })),
+    (["ended", "reopened"] as const).map((what) => ({ rule, what, count: ruleCounts?.[what][rule] ?? 0 })),
   );
   const entries = counted.filter(({ count }) => count > 0);
   const slots = await activity.slots(org, entries.length);

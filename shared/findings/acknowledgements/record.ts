@@ -77,7 +77,7 @@ export type AcknowledgementLock = Job & {
   /** Of rules: how many findings changed. */
   acknowledged: number;
   /** Of rules: how many findings each of them has ended and reopened. */
-  tally?: Tally;
+  ruleCounts?: RuleCounts;
   /**
    * Of the service's lock: the level at which findings of a breach last followed it, so that people know
    * of a rise to it.
@@ -86,7 +86,7 @@ export type AcknowledgementLock = Job & {
 };
 
 /** By rule. `held`: findings that followed their breach, and that rules keep ended. */
-export type Tally = {
+export type RuleCounts = {
   ended: Partial<Record<RuleId, number>>;
   reopened: Partial<Record<RuleId, number>>;
   held: number;
@@ -103,10 +103,10 @@ export const isAsRead = ({ acknowledgementId, cursor, acknowledged }: Acknowledg
   asRead({ acknowledgementId, cursor, acknowledged });
 
 /** What a worker sets in the lock with each step. */
-export const progress = (cursor: number, acknowledged: number, tally?: Tally) => ({
+export const progress = (cursor: number, acknowledged: number, ruleCounts?: RuleCounts) => ({
   cursor,
   acknowledged,
-  ...(tally && { tally }),
+  ...(ruleCounts && { ruleCounts }),
   ...alive(),
 });
 

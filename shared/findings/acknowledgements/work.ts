@@ -57,7 +57,7 @@ export const work = async (
   } else if (outcome === "done") {
     const notice = noticeOf(org, row, last);
     if (!(await end(org, row, last, "completed", logger, notice))) return;
-    const isReopened = Object.keys(last.tally?.reopened ?? {}).length > 0;
+    const isReopened = Object.keys(last.ruleCounts?.reopened ?? {}).length > 0;
     if (notice.length > 0 || isReopened) await wakeOutbox(org);
     if (row.follows !== undefined && (await follow(org, row.follows.breachId))) return;
     // What has changed meanwhile, and breaches whose findings have followed them.
@@ -73,7 +73,7 @@ const noticeOf = (org: number, row: AcknowledgementRow, lock: AcknowledgementLoc
   const { breachId, level, from } = follows;
   if (from >= level || lock[reportedNameOf(follows)] === level) return [];
   // What rules hold leaves nothing to do; where they let go of it, people are told of that.
-  const people = matching - (lock.tally?.held ?? 0);
+  const people = matching - (lock.ruleCounts?.held ?? 0);
   if (people <= 0) return [];
   return [severityRisen(org, { breachId, from, level, people, reopened: lock.acknowledged })];
 };
