@@ -42,7 +42,7 @@ test("an admin connects a directory by keyboard, and sees when it first calls", 
   await dialog.getByText("It called").waitFor();
   await dialog.getByText("has brought 1 user so far").waitFor();
   await dialog.getByRole("button", { name: "Copy" }).nth(1).click();
-  await dialog.getByText("Copied").waitFor();
+  await dialog.getByText("Copied", { exact: true }).waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   expect(await page.content()).not.toContain(token);

@@ -105,15 +105,15 @@ test("a member's keys acknowledge on the page of an address, and take it back", 
   expect(await page.getByRole("button", { name: "Reopen" }).count()).toBe(0);
   await keys("j", "e");
   await page.getByText("Acknowledged 1 finding.").waitFor();
-  await rows.nth(0).getByText("Handled").waitFor();
+  await rows.nth(0).getByText("Handled", { exact: true }).waitFor();
   // Each key goes on to the next row.
   await keys("e");
-  await rows.nth(1).getByText("Handled").waitFor();
+  await rows.nth(1).getByText("Handled", { exact: true }).waitFor();
   expect((await acknowledged()).total).toBe(2);
   await page.getByText("Acknowledged 1 finding.").waitFor();
   await keys("z");
   await page.getByText("Reopened 1 finding.").waitFor();
-  await rows.nth(1).getByText("Open").waitFor();
+  await rows.nth(1).getByText("Open", { exact: true }).waitFor();
 
   await keys("k", "E");
   const dialog = page.getByRole("dialog", { name: "Acknowledge 1 finding" });

@@ -126,7 +126,7 @@ describe("the keyboard", () => {
     const created = page.getByRole("dialog", { name: "Your new API key" });
     const key = (await created.locator("code").textContent()) ?? "";
     await press(page, "Copy");
-    await created.getByText("Copied").waitFor();
+    await created.getByText("Copied", { exact: true }).waitFor();
     await page.keyboard.press("Escape");
     await created.waitFor({ state: "detached" });
     const row = page.getByRole("row").filter({ hasText: "SIEM" });
