@@ -50,7 +50,7 @@ export const additionOf = (
 
 /** The writes that make a group as `to` says; they fail unless it is as in `row`. Its people follow its name. */
 export const changeOf = (org: number, row: Group, to: StoredGroup): GroupWrites => {
-  const { id, displayName, externalId, modifiedAt } = row;
+  const { id, displayName, externalId } = row;
   const from = groups.groupOf(row);
   const directory = from.directoryId;
   const isRenamed = displayName !== to.displayName;
@@ -61,7 +61,7 @@ export const changeOf = (org: number, row: Group, to: StoredGroup): GroupWrites 
       from,
       set: { ...to, modifiedAt: new Date().toISOString() },
       ...(to.externalId === undefined && { remove: ["externalId"] }),
-      if: asRead({ modifiedAt }),
+      if: asRead({ displayName, externalId }),
     }),
     also: [
       ...(isOther
@@ -83,10 +83,10 @@ export const changeOf = (org: number, row: Group, to: StoredGroup): GroupWrites 
 
 /** The writes that delete a group. Its people lose it one after another. */
 export const removalOf = (org: number, row: Group): GroupWrites => {
-  const { id, displayName, externalId, modifiedAt } = row;
+  const { id, displayName, externalId } = row;
   const { directoryId } = groups.groupOf(row);
   return {
-    member: groups.delete(org, id, { directoryId }, asRead({ modifiedAt })),
+    member: groups.delete(org, id, { directoryId }, asRead({ displayName, externalId })),
     also: [
       { delete: keys.groupName(org, directoryId, comparable(displayName)) },
       ...(externalId === undefined ? [] : [{ delete: externalKey(org, directoryId, id, externalId) }]),

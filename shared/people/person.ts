@@ -177,7 +177,7 @@ export const changeOf = (
       from,
       to: { ...from, isActive: user.active, hasAddress: next.size > 0 },
       set: { user, modifiedAt: new Date().toISOString() },
-      if: asRead({ modifiedAt: row.modifiedAt }),
+      if: asRead({ user: before }),
     }),
     also: [
       ...releaseWrites(org, directory, id, names(before)),
@@ -194,12 +194,12 @@ export const changeOf = (
  * explained.
  */
 export const removalOf = (org: number, row: Person): { member: MemberWrite; also: Write[] } => {
-  const { id, user, modifiedAt, groups = new Set<number>() } = row;
+  const { id, user, groups = new Set<number>() } = row;
   const directory = directoryOf(row);
   const leftAt = new Date().toISOString();
   return {
     // Who joins a group meanwhile would stay its member.
-    member: people.delete(org, id, people.groupOf(row), asRead({ modifiedAt, groups: row.groups })),
+    member: people.delete(org, id, people.groupOf(row), asRead({ user, groups: row.groups })),
     also: [
       ...releaseWrites(org, directory, id, user),
       ...addressesOf(user).map(

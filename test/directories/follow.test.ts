@@ -1,5 +1,5 @@
 /** What follows from a directory, by its workers in this process: seats, teams, several directories, races, costs. */
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { administrator } from "../../shared/access/activity/actor.ts";
 import * as organizations from "../../shared/access/organizations/organization.ts";
 import { keys } from "../../shared/aws/table/keys.ts";
@@ -279,6 +279,25 @@ test("who is changed while a worker looks at them is looked at again", async () 
   await follow();
   expect(race.happened).toBe(true);
   expect(await one("ada")).toMatchObject({ isActive: true, hasLeft: false });
+});
+
+test("of two changes within one millisecond neither is lost", async () => {
+  const user = await entra.add("ada");
+  const { body } = await entra.send("POST", "Groups", { displayName: "All" });
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  onTestFinished(() => void vi.useRealTimers());
+  for (const path of [`Users/${user}`, `Groups/${body.id}`]) {
+    const set = (value: Record<string, string>) =>
+      entra.send("PATCH", path, { Operations: [{ op: "replace", value }] });
+    await set({ externalId: "first" });
+    const race = onTableRequest("any transaction", "before", async () => {
+      await set({ externalId: "second" });
+    });
+    await set({ displayName: "Changed" });
+    expect(race.happened).toBe(true);
+    const after = (await entra.send("GET", path)).body;
+    expect(after).toMatchObject({ displayName: "Changed", externalId: "second" });
+  }
 });
 
 test("a disconnected directory leaves e-mails as they are, and forgets its people", async () => {

@@ -139,7 +139,7 @@ export const changeMembers = async (
   const writes = persons.map((person, index): Write[] => {
     const key = keys.groupMember(org, group, ids[index] as number);
     if (person === undefined) return how === "remove" ? [{ delete: key }] : [];
-    const { id, user, groups: before = new Set<number>(), modifiedAt } = person;
+    const { id, user, groups: before = new Set<number>() } = person;
     if (before.has(group) === (how === "add")) return [];
     const after = new Set([...before, group]);
     if (how === "remove") after.delete(group);
@@ -147,7 +147,7 @@ export const changeMembers = async (
     const member = people.change(org, id, {
       from,
       ...(after.size > 0 ? { set: { groups: after } } : { remove: ["groups"] }),
-      if: asRead({ modifiedAt, groups: person.groups }),
+      if: asRead({ user, groups: person.groups }),
     });
     return [
       ...people.writes(org, [member]),
