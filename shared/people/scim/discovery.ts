@@ -144,6 +144,7 @@ const group: Attribute[] = [
     description: "Users of the directory",
     subAttributes: [
       text("value", "The id of the user"),
+      { name: "$ref", type: "reference", referenceTypes: ["User"], description: "Its url" },
       text("type", "Always User", { canonicalValues: ["User"] }),
     ],
   },

@@ -73,6 +73,9 @@ const read = (body: unknown): { group: StoredGroup; members: string[] | undefine
   };
 };
 
+/** The urls of members are left out of larger groups, whose replies would be four times as large. */
+const mostWithUrls = 1_000;
+
 const shown = async ({ org, url }: Caller, group: Group, { members }: Wanted): Promise<Body> => {
   const { id, displayName, externalId, createdAt, modifiedAt } = group;
   const ids = members ? await membersOf(org, id) : [];
@@ -84,6 +87,7 @@ const shown = async ({ org, url }: Caller, group: Group, { members }: Wanted): P
     ...(members && {
       members: ids.map((member) => ({
         value: String(member),
+        ...(ids.length <= mostWithUrls && { $ref: `${url}/Users/${member}` }),
         type: "User",
       })),
     }),
