@@ -99,7 +99,7 @@ const ofGroup = async (org: number, task: Walk, group: number): Promise<void> =>
       await withOptimisticRetry(async () =>
         changeMembers(org, group, some, "remove", { byGroup: await groupsMakeTeams(org) }),
       );
-  // Then another name changes nothing. Once a directory makes teams of groups, everybody is looked at.
+  // Where no teams are made of groups, a new name changes nothing. Once they are, task USERS looks at everybody.
   else if (!makesTeams) return end(task);
   else {
     const persons = await people.getMany(org, ids);
